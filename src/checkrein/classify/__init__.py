@@ -1,0 +1,1 @@
+"""A call and its profile to facts: effects with evidence."""

@@ -1,0 +1,1 @@
+"""Facts and a policy to a verdict."""

@@ -1,0 +1,1 @@
+"""Harness dialects as data."""

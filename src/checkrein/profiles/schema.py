@@ -1,0 +1,262 @@
+"""The dialect contract: what a profile says about one harness. Closed vocabularies; defaults are applied once, at load.
+
+`load.py` reads TOML into these types and reports every fault of a file at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from checkrein.vocab.calls import NOTHING, CallKind
+
+
+class Wire(StrEnum):
+    RESPONSES = "openai-responses"
+    CHAT = "openai-chat"
+    MESSAGES = "anthropic-messages"
+    GEMINI = "gemini"
+    APP_SERVER = "codex-app-server"
+
+
+class ToolKind(StrEnum):
+    """What a tool is for. An effectful kind must have an argument with a matching role, or the profile does not load."""
+
+    EXEC = "exec"
+    SCRIPT = "script"
+    TYPE = "type"
+    READ = "read"
+    WRITE = "write"
+    FETCH = "fetch"
+    SPAWN = "spawn"
+    SCHEDULE = "schedule"
+    ORCHESTRATE = "orchestrate"
+    SEARCH = "search"  # finds tools or text; no effect outside the conversation
+    MCP = "mcp"
+    CALLS = "calls"  # carries nested calls
+    HOSTED = "hosted"  # runs at the provider
+
+
+class Role(StrEnum):
+    """What an argument carries."""
+
+    SHELL_POSIX = "shell.posix"
+    SHELL_POWERSHELL = "shell.powershell"
+    SHELL_CMD = "shell.cmd"
+    ARGV = "argv"
+    PROGRAM = "program"
+    CWD = "cwd"
+    SCRIPT_JAVASCRIPT = "script.javascript"
+    SCRIPT_PYTHON = "script.python"
+    SCRIPT_CODE_MODE = "script.code-mode"  # JavaScript whose `tools.*` calls are this harness's tools
+    KEYS = "keys"
+    SESSION = "session"
+    PATCH = "patch"
+    PATH_READ = "path.read"
+    PATH_WRITE = "path.write"
+    PATH_DELETE = "path.delete"
+    CONTENT = "content"  # the text that a sibling path.write gets
+    URL = "url"
+    PROMPT = "prompt"  # text for a model; URLs inside it count for a fetch tool
+    SECRET = "secret"  # noqa: S105 - a role's name
+    CALLS = "calls"
+    FLAG_ESCALATE = "flag.escalate"
+
+
+class Carriage(StrEnum):
+    """How a denial travels back."""
+
+    TEXT = "text"
+    DROP = "drop"
+    CONTINUE = "continue"
+    FEEDBACK = "feedback"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A condition on a sibling argument: `key` has one of `values`; an absent key counts as None."""
+
+    key: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument (or one nested value) of a tool.
+
+    `pointer` is a JSON pointer below the argument object; `*` stands for every element of a list. A custom (freeform) tool
+    has the one argument `/input`. `types` are JSON type names (`string number integer boolean array object null`). For a
+    `flag.escalate` role, `values` are those that lift. An argument without a role is known and inert. An argument may have
+    several entries, with different `when`.
+    """
+
+    pointer: str
+    role: Role | None = None
+    types: tuple[str, ...] = ()
+    required: bool = False
+    values: tuple[Any, ...] = ()
+    when: When | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool of the dialect.
+
+    `namespaces` lists the namespaces under which the harness resolves the name; None is "absent or null", "" is the empty
+    string. `aliases` are further exact names for the very same tool (e.g. `functions.update_plan`). `schema` is the pinned
+    JSON schema of an orchestration tool; a call whose arguments do not fit it is MALFORMED. `stops` marks tools that stop or
+    pause the loop. `opens_session` marks an exec tool that may leave a live shell behind; `session_pattern` (a regular
+    expression with one group) finds the new session's id in the result text. `variants` limits the tool to named variants of
+    the profile; empty means all.
+    """
+
+    name: str
+    kind: ToolKind
+    namespaces: tuple[str | None, ...] = (None,)
+    aliases: tuple[str, ...] = ()
+    calls: tuple[CallKind, ...] = (CallKind.FUNCTION,)
+    arguments: tuple[Argument, ...] = ()
+    schema: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    stops: bool = False
+    read_only: bool = False
+    opens_session: bool = False
+    session_pattern: str = ""
+    variants: tuple[str, ...] = ()
+    declared: bool = True  # False: an older or inner spelling which the current harness does not declare
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A set of tools that the harness declares for some models or versions. `models` are exact names or `*` globs."""
+
+    name: str
+    models: tuple[str, ...] = ("*",)
+    versions: str = ""
+    declares: tuple[str, ...] = ()  # exact spellings, namespace dot name
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Where an identity stands in a request, tried in order: `header:<name>`, `header:<name>#<pointer>` (JSON inside the
+    header), `body:<pointer>`, `body:<pointer>#<pointer>` (JSON text inside the body)."""
+
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    session: Key = Key(())
+    thread: Key = Key(())
+    turn: Key = Key(())
+    trigger: Key = Key(())
+    subagent: Key = Key(())
+    request_kind: Key = Key(())
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """How to tell the harness's own continuation from real user input: values of the `trigger` key, and literal beginnings
+    of the last user message."""
+
+    triggers: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    aux_kinds: tuple[str, ...] = ()  # values of `request_kind` that are auxiliary requests
+    aux_subagents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The terminal form: an answer that this harness does not retry. `status` for a request that has no answer yet; `event`
+    and `code` for one whose stream has begun."""
+
+    status: int = 400
+    code: str = ""
+    event: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """Carriage by case: some calls left, none left, and the bound of native continuations per turn."""
+
+    some_left: Carriage = Carriage.DROP
+    none_left: Carriage = Carriage.TEXT
+    continue_limit: int = 2
+    feedback_limit: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How the harness is started through the gateway.
+
+    `programs` are names looked up on PATH; `packages` npm or PyPI packages with the native binary's path inside. `refused`
+    are options that would route around the gateway, `owned` configuration keys that the guard sets. `env` are variables to
+    set for the child, with `{base_url}`. `subcommands` is the closed list.
+    """
+
+    recipe: str = "none"  # codex | env | config-file | none; a recipe is code in edges/launch_<recipe>.py
+    programs: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    base_url: str = ""
+    credentials: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    refused: tuple[str, ...] = ()
+    owned: tuple[str, ...] = ()
+    subcommands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mcp:
+    """How MCP tools appear: `namespace` style (`mcp__<server>` + name) or `flat` (`mcp__<server>__<tool>`)."""
+
+    style: str = "none"  # none | namespace | flat
+    prefix: str = ""
+    separator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """A file or directory of the harness's own permissions and hooks. `~` and `{workspace}` are expanded at the edge."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One harness. `paths` are request paths (suffixes) that carry the wire; `passes` those passed through unjudged with
+    their method, e.g. `GET /models`. `keep_alive` is the event type that resets the harness's idle timer. `passive` lists the
+    output item or block types that cannot execute anything."""
+
+    name: str
+    title: str
+    wire: Wire
+    tools: tuple[Tool, ...]
+    paths: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+    versions: str = ""  # tested range, e.g. ">=0.153,<=0.171"
+    keys: Keys = Keys()
+    continuation: Continuation = Continuation()
+    launch: Launch = Launch()
+    mcp: Mcp = Mcp()
+    hosted: Mapping[str, str] = field(default_factory=lambda: NOTHING)  # declared hosted type -> search | other
+    denial: Denial = Denial()
+    stop: Stop = Stop()
+    keep_alive: str = ""
+    passive: tuple[str, ...] = ()
+    retries: Mapping[str, str] = field(default_factory=lambda: NOTHING)  # facts, for docs and doctor
+    transcripts: tuple[str, ...] = ()
+    protected: tuple[Protected, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    recorded: str = ""  # the recorded loop below tests/harnesses/
+    case_folds: bool = False  # the harness lower-cases tool names
+    trims: bool = False  # the harness trims spaces of tool names
+    digest: str = ""  # sha256 of the file
+    file: str = ""
+    index: Mapping[tuple[str | None, str], Tool] = field(default_factory=lambda: NOTHING, compare=False, repr=False)
+
+    def find(self, name: str, namespace: str | None) -> Tool | None:
+        """The tool of exactly this spelling, or None. The index is built at load."""
+        return self.index.get((namespace, name))

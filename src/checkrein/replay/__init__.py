@@ -1,0 +1,1 @@
+"""What is needed to rebuild a provider's model input."""

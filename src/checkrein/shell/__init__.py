@@ -1,0 +1,1 @@
+"""Command text to facts: what would run, with what effects."""

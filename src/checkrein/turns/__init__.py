@@ -1,0 +1,1 @@
+"""Machines: fed events, they yield commands."""

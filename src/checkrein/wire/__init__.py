@@ -1,0 +1,1 @@
+"""Bytes to values and back, incremental; any chunking gives the same values."""
