@@ -142,7 +142,8 @@ class Variant:
 @dataclass(frozen=True, slots=True)
 class Key:
     """Where an identity stands in a request, tried in order: `header:<name>`, `header:<name>#<pointer>` (JSON inside the
-    header), `body:<pointer>`, `body:<pointer>#<pointer>` (JSON text inside the body)."""
+    header), `body:<pointer>`, `body:<pointer>#<pointer>` (JSON text inside the body).
+    """
 
     sources: tuple[str, ...]
 
@@ -160,7 +161,8 @@ class Keys:
 @dataclass(frozen=True, slots=True)
 class Continuation:
     """How to tell the harness's own continuation from real user input: values of the `trigger` key, and literal beginnings
-    of the last user message."""
+    of the last user message.
+    """
 
     triggers: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
@@ -171,7 +173,8 @@ class Continuation:
 @dataclass(frozen=True, slots=True)
 class Stop:
     """The terminal form: an answer that this harness does not retry. `status` for a request that has no answer yet; `event`
-    and `code` for one whose stream has begun."""
+    and `code` for one whose stream has begun.
+    """
 
     status: int = 400
     code: str = ""
@@ -228,7 +231,8 @@ class Protected:
 class Profile:
     """One harness. `paths` are request paths (suffixes) that carry the wire; `passes` those passed through unjudged with
     their method, e.g. `GET /models`. `keep_alive` is the event type that resets the harness's idle timer. `passive` lists the
-    output item or block types that cannot execute anything."""
+    output item or block types that cannot execute anything.
+    """
 
     name: str
     title: str

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
 class CallKind(StrEnum):

@@ -129,4 +129,10 @@ class Effect:
             detail["net"] = self.net.value
         if self.why:
             detail["why"] = self.why
-        return {"kind": self.kind.value, "value": self.value, "pointer": self.pointer, "span": list(self.span), "detail": detail}
+        return {
+            "kind": self.kind.value,
+            "value": self.value,
+            "pointer": self.pointer,
+            "span": list(self.span),
+            "detail": detail,
+        }

@@ -14,7 +14,8 @@ class Site:
     """All paths are absolute and normal. `protected` lists paths (files, or directories with everything below) with the zone
     that they have; `realpath` is a probe of symbolic links where one is allowed, and `read` a probe that gives the text of
     a workspace file (None when absent or too large); both are absent in pure tests. `env` holds the few environment
-    variables that shell words may name (HOME, USER, PWD, TMPDIR ...)."""
+    variables that shell words may name (HOME, USER, PWD, TMPDIR ...).
+    """
 
     workspace: str = "/work/app"
     home: str = "/home/dev"

@@ -90,9 +90,7 @@ class Verdict:
             "profile": self.profile,
             "effects": [effect.to_json() for effect in self.effects],
             "rule": {"id": rule.id, "layer": rule.layer.value, "file": rule.file, "line": rule.line} if rule else None,
-            "rungs": [
-                {"rung": r.rung, "outcome": r.outcome, **({"rule": r.rule} if r.rule else {})} for r in self.rungs
-            ],
+            "rungs": [{"rung": r.rung, "outcome": r.outcome, **({"rule": r.rule} if r.rule else {})} for r in self.rungs],
             "message": self.message,
             "remedy": self.remedy,
             "notes": list(self.notes),
