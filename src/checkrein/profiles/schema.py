@@ -60,7 +60,7 @@ class Role(StrEnum):
     CONTENT = "content"  # the text that a sibling path.write gets
     URL = "url"
     PROMPT = "prompt"  # text for a model; URLs inside it count for a fetch tool
-    SECRET = "secret"  # noqa: S105 - a role's name
+    SECRET = "secret"
     CALLS = "calls"
     FLAG_ESCALATE = "flag.escalate"
 

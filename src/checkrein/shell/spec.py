@@ -20,9 +20,9 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word after expansion.
+    r"""One word after expansion.
 
-    `text` is its constant value with quotes removed; where a part is not constant, `resolved` is False and `text` has `\\0`
+    `text` is its constant value with quotes removed; where a part is not constant, `resolved` is False and `text` has `\0`
     for each unknown part. `glob` says that an unquoted glob character stands in it. `roots` are the places that an
     unresolved word is known to come from (the output of a listing program such as `find src`), empty when unknown.
     """
@@ -57,7 +57,8 @@ class Feed:
 class Run:
     """One program that would run. `program` is the base name of `argv[0]`; `args` are the words after it. `cwd` is the
     absolute working directory, or None when unknown. `env` are assignments in front of the command. `stdin` is what it reads,
-    or None for the terminal. `remote` says that it runs on another machine or in a container (its paths are not ours)."""
+    or None for the terminal. `remote` says that it runs on another machine or in a container (its paths are not ours).
+    """
 
     program: str
     argv: tuple[Word, ...]
