@@ -24,7 +24,9 @@ class Word:
 
     `text` is its constant value with quotes removed; where a part is not constant, `resolved` is False and `text` has `\0`
     for each unknown part. `glob` says that an unquoted glob character stands in it. `roots` are the places that an
-    unresolved word is known to come from (the output of a listing program such as `find src`), empty when unknown.
+    unresolved word is known to come from (the output of a listing program such as `find src`), empty when unknown;
+    `filtered` says that the listing names only some entries below them. `feed` is what stands behind a process substitution
+    or an unresolved command substitution.
     """
 
     text: str
@@ -33,6 +35,8 @@ class Word:
     glob: bool = False
     quoted: bool = False
     roots: tuple[str, ...] = ()
+    filtered: bool = False
+    feed: Feed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,8 @@ class Feed:
 
     `text` is the constant text, or None. `fetched` says that it came from the network, `decoded` that it was decoded from
     another form, `secret` that a credential was read into it, `roots` that it is a listing of paths below those roots,
-    `path` that it is the content of that file.
+    `path` that it is the content of that file. `filtered` says that a listing names only some entries; `plain` that the
+    text, though unknown, is a number, a name or the like: it cannot hold shell syntax.
     """
 
     text: str | None = None
@@ -51,6 +56,8 @@ class Feed:
     roots: tuple[str, ...] = ()
     path: str | None = None
     span: Span = (0, 0)
+    filtered: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
