@@ -40,8 +40,16 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """The head of the upstream's answer, with those of its headers that may pass; before the first `Send`."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """The answer is complete; close the upstream side."""
 
 
-Command = Send | Record | Sync | Answer | Finish
+Command = Send | Record | Sync | Answer | Start | Finish
