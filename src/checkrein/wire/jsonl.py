@@ -1,47 +1,49 @@
-"""JSON lines, incremental. Any chunking of the same bytes gives the same lines. A line ends at LF; a CR before it is cut off."""
+"""Bytes in any chunking to whole lines, each within a limit. Any chunking gives the same lines.
+
+A peer that never ends its line must not fill the memory: a line over the limit is a `ProtocolError` at the first byte too many.
+"""
 
 from __future__ import annotations
 
-LIMIT = 64 * 1024 * 1024  # bytes of one line
+from checkrein.vocab.errors import ProtocolError
+
+DEFAULT_LIMIT = 64 * 1024 * 1024
 
 
 class Lines:
-    """Fed chunks, it gives whole lines, without blank ones. `overflow` becomes True, and nothing more is given, once a line
-    exceeds the limit.
-    """
+    """An incremental splitter. `feed` gives the lines that are now complete, without their end; blank lines are kept."""
 
-    __slots__ = ("_buffer", "_limit", "overflow")
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+        self.limit = limit
+        self._parts: list[bytes] = []
+        self._held = 0
 
-    def __init__(self, limit: int = LIMIT) -> None:
-        self._buffer = bytearray()
-        self._limit = limit
-        self.overflow = False
-
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that this chunk completes."""
-        if self.overflow or not chunk:
-            return []
-        head, newline, rest = chunk.partition(b"\n")
-        self._buffer += head
+    def feed(self, data: bytes) -> list[bytes]:
+        head, newline, rest = data.partition(b"\n")
+        self._hold(head)
         if not newline:
-            self.overflow = len(self._buffer) > self._limit
             return []
-        lines = [bytes(self._buffer), *rest.split(b"\n")]
-        self._buffer = bytearray(lines.pop())
-        return self._given(lines)
+        lines = [b"".join(self._parts).removesuffix(b"\r")]
+        self._parts, self._held = [], 0
+        *whole, tail = rest.split(b"\n")
+        for line in whole:
+            self._check(len(line))
+            lines.append(line.removesuffix(b"\r"))
+        self._hold(tail)
+        return lines
 
-    def end(self) -> list[bytes]:
-        """The last line, when the stream ends without its line end."""
-        lines, self._buffer = [bytes(self._buffer)], bytearray()
-        return [] if self.overflow else self._given(lines)
+    def close(self) -> bytes:
+        """The bytes of a last line that was never ended."""
+        rest = b"".join(self._parts)
+        self._parts, self._held = [], 0
+        return rest
 
-    def _given(self, lines: list[bytes]) -> list[bytes]:
-        given: list[bytes] = []
-        for line in lines:
-            if len(line) > self._limit:
-                self.overflow = True
-                return given
-            if text := line.removesuffix(b"\r"):
-                given.append(text)
-        self.overflow = len(self._buffer) > self._limit
-        return given
+    def _hold(self, data: bytes) -> None:
+        self._held += len(data)
+        self._check(self._held)
+        if data:
+            self._parts.append(data)
+
+    def _check(self, size: int) -> None:
+        if size > self.limit:
+            raise ProtocolError(f"a line is longer than {self.limit} bytes", "raise the line limit if the peer is trusted")
