@@ -115,7 +115,7 @@ class Structurer:
     def _build(self, annotation: Any) -> Reader:
         origin = typing.get_origin(annotation)
         if annotation in self._hooks:
-            return typing.cast("Reader", self._hooks[annotation])
+            return self._hooks[annotation]
         if annotation is Any:
             return lambda value, _path, _faults: value
         if origin in {typing.Union, types.UnionType}:
