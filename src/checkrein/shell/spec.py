@@ -41,9 +41,9 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What flows through a pipe, a here-document or a substitution.
+    r"""What flows through a pipe, a here-document or a substitution.
 
-    `text` is the constant text, or None. `fetched` says that it came from the network, `decoded` that it was decoded from
+    `text` is the constant text (with `\0` for unknown parts, as in a word), or None. `fetched` says that it came from the network, `decoded` that it was decoded from
     another form, `secret` that a credential was read into it, `roots` that it is a listing of paths below those roots,
     `path` that it is the content of that file. `filtered` says that a listing names only some entries; `plain` that the
     text, though unknown, is a number, a name or the like: it cannot hold shell syntax.
@@ -98,8 +98,10 @@ class Walk(Protocol):
     def command(self, words: Sequence[Word], run: Run, *, remote: bool = False, stdin: Feed | None = None) -> None:
         """These words are themselves a command that would run (a wrapper's operand)."""
 
-    def shell(self, word: Word, run: Run, *, dialect: str = "posix", remote: bool = False) -> None:
-        """The word's text is shell code that would run. `dialect` is posix, powershell or cmd."""
+    def shell(
+        self, word: Word, run: Run, *, dialect: str = "posix", remote: bool = False, params: Sequence[Word] = ()
+    ) -> None:
+        """The word's text is shell code that would run. `dialect` is posix, powershell or cmd; `params` are `$0`, `$1` ..."""
 
     def script(self, language: str, word: Word, run: Run) -> None:
         """The word's text is inline code for an interpreter of `language`."""

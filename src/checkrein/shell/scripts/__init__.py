@@ -1,0 +1,57 @@
+"""Inline code of interpreters: what it would run, read, write, delete and fetch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from checkrein.shell.spec import Run, Walk, Word
+
+Analyser = Callable[[Word, Run, Walk], None]
+
+LANGUAGES: dict[str, Analyser] = {}
+SHEBANG = re.compile(r"#!\s*(\S+)(?:\s+(?:-S\s+)?(\S+))?")
+SUFFIXES = {
+    ".sh": "posix",
+    ".bash": "posix",
+    ".zsh": "posix",
+    ".py": "python",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".ts": "javascript",
+    ".pl": "perl",
+    ".rb": "ruby",
+    ".php": "php",
+    ".awk": "awk",
+    ".lua": "lua",
+}
+PROGRAMS = {
+    "sh": "posix",
+    "bash": "posix",
+    "zsh": "posix",
+    "dash": "posix",
+    "ksh": "posix",
+    "python": "python",
+    "python3": "python",
+    "node": "javascript",
+    "bun": "javascript",
+    "deno": "javascript",
+    "perl": "perl",
+    "ruby": "ruby",
+    "php": "php",
+    "awk": "awk",
+    "lua": "lua",
+}
+
+
+def language_of(text: str, place: str) -> str | None:
+    """The language of a file by its first line, else by its name; None when neither says."""
+    m = SHEBANG.match(text)
+    if m is not None:
+        program = m.group(1).rsplit("/", 1)[-1]
+        if program == "env" and m.group(2):
+            program = m.group(2)
+        return PROGRAMS.get(re.sub(r"[0-9.]+$", "", program) if program not in PROGRAMS else program, "posix")
+    dot = place.rfind(".")
+    return SUFFIXES.get(place[dot:]) if dot > place.rfind("/") else None
