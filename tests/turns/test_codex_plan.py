@@ -16,6 +16,8 @@ CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "cases/launch
 LAUNCH = Launch(
     subcommands=("exec", "exec resume", "exec fork", "exec review", "resume", "fork", "review", "app-server"),
     refused=("--oss", "--local-provider", "--remote", "--remote-auth-token-env", "--remote-control", "--managed-daemon"),
+    plain=("login", "features"),
+    options={"": ("--no-daemon",), "resume": ("--no-daemon",), "fork": ("--no-daemon",)},
 )
 
 
@@ -23,13 +25,13 @@ def planned(case: dict) -> tuple[codex_argv.Invocation, codex_plan.Effective, co
     files = {name: tomllib.loads(case.get(name, "")) for name in ("system", "user", "managed")}
     layers = codex_plan.Layers(**files, profiles={name: tomllib.loads(text) for name, text in case.get("profiles", {}).items()})
     invocation = codex_argv.parse(case["argv"], case.get("commands", ()))
-    codex_plan.admit(invocation, LAUNCH, case.get("env", {}))
+    assert codex_plan.admit(invocation, LAUNCH, case.get("env", {})) is not case.get("plain", False)
     effective = codex_plan.resolve(invocation, layers)
     upstream = codex_plan.upstream_of(effective, case.get("login"))
     return (
         invocation,
         effective,
-        codex_plan.plan(invocation, effective, "http://gw/v1", "/tmp/c.json", no_daemon=True),
+        codex_plan.plan(invocation, effective, "http://gw/v1", "/tmp/c.json", options),
         upstream,
     )
 
@@ -42,6 +44,8 @@ def test_a_command_line_is_planned_or_refused(case):
         assert case["refused"] in str(caught.value)
         return
     invocation, effective, plan, upstream = planned(case)
+    if case.get("plain"):
+        return
     if "args" in case:
         assert list(plan.args) == case["args"]
     if "ends" in case:

@@ -8,7 +8,7 @@ provider, so that it cannot. What only the managed file could decide against us 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,6 @@ _FIXED = frozenset({"ollama", "lmstudio", "amazon-bedrock"})
 _BOUND = {"aws": "signs its requests for their address", "gateway_oauth": "logs in at its own gateway"}
 _CODE_MODE = ("code_mode", "code_mode_only")
 _REFUSED_ENV = {"CODEX_EXEC_SERVER_URL": "runs commands on another machine, where nothing about paths is known"}
-_INTERACTIVE = frozenset({"", "resume", "fork"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +61,13 @@ class Plan:
     overrides: tuple[str, ...]
 
 
-def admit(invocation: Invocation, launch: Launch, env: Mapping[str, str]) -> None:
-    """Refuse what cannot be guarded, each with a sentence."""
+def admit(invocation: Invocation, launch: Launch, env: Mapping[str, str]) -> bool:
+    """Whether models will run. What cannot be guarded is refused with a sentence."""
     command = invocation.command
     if invocation.given("--help") or invocation.given("--version") or "help" in invocation.words:
-        raise UsageError("asking Codex for its help or version needs no guard", "run it without `checkrein guard --`")
+        return False
+    if invocation.words and (command in launch.plain or invocation.words[0] in launch.plain):
+        return False
     if command and command not in launch.subcommands:
         raise UsageError(
             f"`codex {command}` is not guarded",
@@ -88,6 +89,7 @@ def admit(invocation: Invocation, launch: Launch, env: Mapping[str, str]) -> Non
     for name, why in _REFUSED_ENV.items():
         if env.get(name):
             raise UsageError(f"the environment variable `{name}` {why}", f"unset {name}")
+    return True
 
 
 def overrides_of(invocation: Invocation) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -199,20 +201,18 @@ def _at(config: Mapping[str, Any], *path: str) -> Any:
     return value
 
 
-def plan(invocation: Invocation, effective: Effective, base_url: str, catalog: str | None, *, no_daemon: bool) -> Plan:
+def plan(invocation: Invocation, effective: Effective, base_url: str, catalog: str | None, options: Iterable[str] = ()) -> Plan:
     """The child's arguments: ours stand last at the deepest subcommand, where nothing that was given overrides them.
 
-    `catalog` is the file of the direct-tools catalog, None to leave the user's. `no_daemon` says that this binary knows the
-    option.
+    `catalog` is the file of the direct-tools catalog, None to leave the user's. `options` are the profile's for this
+    subcommand, as far as this binary knows them.
     """
     overrides = [f"model_provider={_quoted(effective.provider)}", _move(invocation, effective.provider, base_url)]
     if catalog is not None:
         overrides.append(f"model_catalog_json={_quoted(catalog)}")
         overrides += [f"features.{name}=false" for name in effective.code_mode]
     added = [word for text in overrides for word in ("-c", text)]
-    if no_daemon and invocation.command in _INTERACTIVE and not invocation.given("--no-daemon"):
-        # A running background server was started without our overrides.
-        added.append("--no-daemon")
+    added += [option for option in options if not invocation.given(option)]
     return Plan(invocation.extended(added), tuple(overrides))
 
 
