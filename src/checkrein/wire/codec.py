@@ -73,7 +73,7 @@ class Writer(Protocol):
 
     @property
     def untouched(self) -> bool:
-        """Nothing was refused so far, so every frame leaves as it came."""
+        """Nothing was refused or dropped so far, so every frame leaves as it came."""
 
     def refuse(self, slot: int, call: Call, text: str) -> None:
         """The call of this slot is refused; `text` will stand in its place."""
@@ -90,10 +90,13 @@ class Writer(Protocol):
     def whole(self, answer: Any, step: Step, *, again: bool | None) -> bytes:
         """The one JSON document with the refused calls replaced."""
 
-    def alive(self, kind: str, response: str) -> bytes:
-        """A keep-alive event, marked as ours by its first line (`MARK`)."""
+    def drop(self, event: Any) -> None:
+        """An event of a call that was never finished leaves no bytes."""
 
-    def failed(self, kind: str, response: str, code: str, message: str) -> bytes:
+    def alive(self, kind: str, response: str, last: Any) -> bytes:
+        """A keep-alive event, marked as ours by its first line (`MARK`). `last` is the last event that left."""
+
+    def failed(self, kind: str, response: str, code: str, message: str, last: Any) -> bytes:
         """The event that ends the answer in the harness's terminal form."""
 
 

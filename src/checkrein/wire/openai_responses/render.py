@@ -40,18 +40,16 @@ class StreamWriter:
     reader: StreamReader
     _notes: dict[int, _Note] = field(default_factory=dict)
     _shift: int = 0  # how far later sequence numbers have moved
-    _next: int | None = None  # the next sequence number on the way out
+    _dropped: bool = False
 
     @property
     def untouched(self) -> bool:
-        return not self._notes
+        return not self._notes and not self._dropped
 
     def refuse(self, slot: int, call: Call, text: str) -> None:
         self._notes[slot] = _Note(items.message_id(self.reader.response, slot, call), text)
 
     def flow(self, frame: Frame, event: Any, step: Step | None) -> bytes:
-        if isinstance(event, dict) and isinstance(event.get(_NUMBER), int):
-            self._next = event[_NUMBER] + self._shift + 1
         if step is not None and any(slot in self._notes for _, slot in step.listed):
             return _event(self._moved({**event, "response": self._answer(event["response"], step)}))
         if not self._shift or frame.data is None:
@@ -72,8 +70,11 @@ class StreamWriter:
                 parts.append(_event(body))
         if counted:
             self._shift -= 1
-            self._next = number + self._shift + 1
         return b"".join(parts)
+
+    def drop(self, event: Any) -> None:
+        self._dropped = True
+        self._shift -= isinstance(event.get(_NUMBER), int)
 
     def last(self, frame: Frame, event: Any, step: Step, *, again: bool | None) -> bytes:
         if self.untouched or not isinstance(event.get("response"), dict):
@@ -84,14 +85,14 @@ class StreamWriter:
     def whole(self, answer: Any, step: Step, *, again: bool | None) -> bytes:
         return orjson.dumps(_asking(self._answer(answer, step), again))
 
-    def alive(self, kind: str, response: str) -> bytes:
+    def alive(self, kind: str, response: str, last: Any) -> bytes:
         body: dict[str, Any] = {"type": kind, "response": {"id": response, "object": "response", "status": "in_progress"}}
-        if self._next is not None:
+        if (number := self._number(last)) is not None:
             # The number of the event before: a keep-alive must not shift the numbers of what really came.
-            body[_NUMBER] = self._next - 1
+            body[_NUMBER] = number
         return MARK + _event(body)
 
-    def failed(self, kind: str, response: str, code: str, message: str) -> bytes:
+    def failed(self, kind: str, response: str, code: str, message: str, last: Any) -> bytes:
         answer = {
             "id": response or "resp_checkrein",
             "object": "response",
@@ -100,9 +101,14 @@ class StreamWriter:
             "output": [],
         }
         body: dict[str, Any] = {"type": kind or "response.failed", "response": answer}
-        if self._next is not None:
-            body[_NUMBER] = self._next
+        if (number := self._number(last)) is not None:
+            body[_NUMBER] = number + 1
         return _event(body)
+
+    def _number(self, last: Any) -> int | None:
+        """The sequence number with which the last event left."""
+        number = last.get(_NUMBER) if isinstance(last, dict) else None
+        return number + self._shift if isinstance(number, int) else None
 
     def _moved(self, event: dict[str, Any]) -> dict[str, Any]:
         if self._shift and isinstance(event.get(_NUMBER), int):
