@@ -28,12 +28,9 @@ def planned(case: dict) -> tuple[codex_argv.Invocation, codex_plan.Effective, co
     assert codex_plan.admit(invocation, LAUNCH, case.get("env", {})) is not case.get("plain", False)
     effective = codex_plan.resolve(invocation, layers)
     upstream = codex_plan.upstream_of(effective, case.get("login"))
-    return (
-        invocation,
-        effective,
-        codex_plan.plan(invocation, effective, "http://gw/v1", "/tmp/c.json", options),
-        upstream,
-    )
+    options = LAUNCH.options.get(invocation.command, ())
+    plan = codex_plan.plan(invocation, effective, "http://gw/v1", "/tmp/c.json", options)
+    return invocation, effective, plan, upstream
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["note"] for case in CASES])
