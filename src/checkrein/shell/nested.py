@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from checkrein.shell.commands import FAMILIES
+from checkrein.shell.environment import check_variable
 from checkrein.shell.expand import Expansion
 from checkrein.shell.parse import read
 from checkrein.shell.patterns import glob_root, narrows
@@ -256,6 +257,18 @@ class Nested(Expansion):
         from checkrein.shell import dialects
 
         dialects.analyse(dialect, word, run, self, remote=remote or run.remote)
+
+    def input(self, run: Run, language: str = "posix") -> None:
+        """Code from standard input."""
+        self.feed_runs(run.stdin, run, language)
+
+    def variable(self, name: str, word: Word, run: Run) -> None:
+        """An environment variable for another program."""
+        check_variable(self, name, word, word.span if word.span != (0, 0) else run.span)
+
+    def place(self, word: Word, run: Run) -> str | None:
+        """The absolute path that a word names."""
+        return self.resolve(word.text, run) if word.resolved and word.text else None
 
     def feed_runs(self, feed: Feed | None, run: Run, language: str = "posix") -> None:
         """An interpreter reads its code from standard input."""

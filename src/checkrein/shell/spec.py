@@ -109,6 +109,15 @@ class Walk(Protocol):
     def file(self, word: Word, run: Run, language: str = "posix") -> None:
         """The file that the word names would be executed (a script operand, `source`)."""
 
+    def input(self, run: Run, language: str = "posix") -> None:
+        """The run reads code from its standard input and runs it."""
+
+    def variable(self, name: str, word: Word, run: Run) -> None:
+        """The run sets an environment variable for what it starts."""
+
+    def place(self, word: Word, run: Run) -> str | None:
+        """The absolute path that the word names, relative to the run's directory; None when it cannot be told."""
+
     def opaque(self, why: str, run: Run, word: Word | None = None) -> None:
         """Something would run or be destroyed that cannot be resolved."""
 
