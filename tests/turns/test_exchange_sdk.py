@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import httpx
+import httpx2 as httpx
 import pytest
 from exchanges import drive, everything, names, nothing, secret, stream
 from openai import OpenAI
@@ -12,7 +12,9 @@ from responses_shape import check, events
 
 from checkrein.vocab.calls import Call
 
-STREAMS = [name for name in names("provider-") if name not in ("provider-failed", "provider-torn")]
+# Failed answers have no final form, and the library's own reader knows no BOM, no mixed line ends and no missing blank line.
+BEYOND = ("provider-failed", "provider-torn", "provider-parallel-everything", "provider-parallel-unended")
+STREAMS = [name for name in names("provider-") if name not in BEYOND]
 
 
 def client(data: bytes) -> OpenAI:
