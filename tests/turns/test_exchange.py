@@ -16,6 +16,7 @@ from checkrein.turns.intake import Intake
 from checkrein.vocab.calls import Call
 from checkrein.vocab.commands import Answer, Finish, Record, Send, Start, Sync
 from checkrein.vocab.reasons import Reason
+from checkrein.vocab.verdicts import Outcome, Verdict
 from checkrein.wire.request import Request
 
 SSE = [(b"content-type", b"text/event-stream")]
@@ -173,6 +174,18 @@ def test_a_judge_that_fails_admits_nothing(judge: Any) -> None:
     rows = [command.fields for command in commands if isinstance(command, Record) and command.kind == "decision"]
     assert [(row["released"], row["reason"]) for row in rows] == [(False, "INTERNAL_ERROR")]
     assert b"echo hi" not in b"".join(command.data for command in commands if isinstance(command, Send))
+
+
+def test_a_question_without_an_answer_is_not_released() -> None:
+    def ask(call: Call) -> Verdict:
+        return Verdict(Outcome.ASK, False, call.name, "codex", Reason.NEEDS_APPROVAL, message="it is for the operator to say")
+
+    exchange = Exchange(PROFILE, ask, Intake(Request(stream=True)))
+    exchange.head(200, SSE)
+    commands = [*exchange.feed(stream("exec-command-0")), *exchange.end()]
+    assert b"echo hi" not in b"".join(command.data for command in commands if isinstance(command, Send))
+    row = next(command.fields for command in commands if isinstance(command, Record) and command.kind == "decision")
+    assert (row["verdict"], row["released"], row["reason"]) == ("ask", False, "NEEDS_APPROVAL")
 
 
 def test_a_refusal_in_observation_is_released_and_says_so() -> None:
@@ -393,9 +406,7 @@ def test_keep_alives_stop_when_upstream_has_been_silent_for_long() -> None:
 
 
 def test_a_keep_alive_is_an_event_of_the_profile_and_tells_itself_apart() -> None:
-    run = drive([stream("provider-single").split(b"event: response.output_item.done", 2)[1]], end=False)
     run = drive([b"event: ".join(stream("provider-single").split(b"event: ")[:12])], end=False)
-    run.commands += run.exchange.feed(b"")
     assert run.exchange.holding
     (sent,) = run.exchange.tick()
     assert isinstance(sent, Send)

@@ -130,7 +130,9 @@ def test_one_call_id_for_two_calls_admits_the_first_only() -> None:
     assert [item["type"] for item in events(run.out)[-1]["response"]["output"]] == ["function_call", "message"]
 
 
-@pytest.mark.parametrize("shape", ["shell_call", "apply_patch_call", "mcp_call", "computer_call", "exec_command", "brand_new"])
+@pytest.mark.parametrize(
+    "shape", ["shell_call", "apply_patch_call", "mcp_call", "computer_call", "exec_command", "message_exec", "brand_new"]
+)
 def test_an_unknown_item_type_is_judged(shape: str) -> None:
     found = events(stream("exec-command-0"))
     item = {"type": shape, "id": "x_1", "call_id": "call_x", "action": {"commands": [SECRET]}}

@@ -104,6 +104,10 @@ def test_data_lines(block: bytes, data: bytes | None) -> None:
     assert data_of(block) == data
 
 
+def test_a_crlf_is_one_line_end() -> None:
+    assert [frame.data for frame in decode(b"data: a\r\ndata: b\r\n\r\ndata: c\r\n\r\n")] == [b"a\nb", b"c"]
+
+
 def test_a_byte_order_mark_counts_at_the_start_only() -> None:
     first, second = decode(b"\xef\xbb\xbfdata: 1\n\n\xef\xbb\xbfdata: 2\n\n")
     assert (first.data, second.data) == (b"1", None)

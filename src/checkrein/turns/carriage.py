@@ -54,11 +54,13 @@ def choose(denial: Denial, left: Left, budget: Budget) -> Carriage:
     INVARIANT: `continue` and `feedback` are never chosen without budget, so that a refusal never spins.
     """
     wanted = denial.some_left if left is Left.SOME else denial.none_left
-    if wanted is Carriage.CONTINUE and (left is Left.SOME or budget.continues <= 0):
-        return Carriage.DROP if left is Left.SOME else Carriage.TEXT
-    if wanted is Carriage.FEEDBACK and budget.feedbacks <= 0:
-        return Carriage.DROP if left is Left.SOME else Carriage.TEXT
-    return wanted
+    plain = Carriage.DROP if left is Left.SOME else Carriage.TEXT
+    able = {
+        Carriage.CONTINUE: left is Left.NONE and budget.continues > 0,
+        Carriage.FEEDBACK: budget.feedbacks > 0,
+        Carriage.ERROR: False,  # not for an answer that could be read
+    }
+    return wanted if able.get(wanted, True) else plain
 
 
 def note(call: Call, verdict: Verdict) -> str:
