@@ -109,10 +109,10 @@ PATHS = [row.values[0]["path"] for row in rows("zones", "posix") if row.values[0
 PLAIN = [path for path in PATHS if path == posixpath.normpath(path) and "\N{HORIZONTAL ELLIPSIS}" not in path]
 
 
-@given(st.sampled_from([path for path in PLAIN if not path.startswith("/proc/")]), st.data())
+@given(st.sampled_from([path for path in PLAIN if not path.startswith(("//", "/proc/", "/C:", "/c:"))]), st.data())
 def test_detours_in_a_spelling_change_nothing(path: str, data: st.DataObject) -> None:
     names = path.split("/")
-    spelled = "/".join(["", *("".join(data.draw(DETOURS)) + name for name in names[1:])])
+    spelled = "/".join(["", names[1], *("".join(data.draw(DETOURS)) + name for name in names[2:])])
     wound = f"/proc/self/root{spelled}" if data.draw(st.booleans()) else spelled
     assert zone(wound, Site()) == zone(path, Site())
 

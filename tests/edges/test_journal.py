@@ -92,7 +92,7 @@ def test_a_row_that_nobody_waits_for_is_written_soon(tmp_path):
         journal = opened(path)
         journal.append("usage", {"tokens": {}})
         async with asyncio.timeout(10):
-            while not path.read_bytes():  # noqa: ASYNC110 - a file tells nobody
+            while not path.read_bytes():
                 await asyncio.sleep(subject.LAG)
         await journal.close()
 

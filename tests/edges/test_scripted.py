@@ -58,7 +58,7 @@ def test_a_cut_breaks_the_connection():
             http.post(f"{url}/responses", json={"model": "m", "stream": True, "input": [], "tools": [TOOL]}) as answer,
         ):
             got = b""
-            with pytest.raises(aiohttp.ClientPayloadError):  # noqa: PT012
+            with pytest.raises(aiohttp.ClientPayloadError):
                 async for part in answer.content.iter_any():
                     got += part
             assert got.count(b"\n\n") == 5

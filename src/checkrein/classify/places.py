@@ -276,7 +276,7 @@ SYSTEM_POSIX: tuple[Row, ...] = (
             "/var/lib/{kubelet/pki,rancher,boot2docker,sss/db}/",
             "/{run,var/run}/secrets/",
             "/{tmp,run}/krb5cc*",
-            "/tmp/ssh-*/",  # noqa: S108 - a name of a place, nothing is opened
+            "/tmp/ssh-*/",
             "/run/user/*/{keyring,gnupg}/",
             "/Library/Keychains/",
             "/private/var/db/dslocal/nodes/",

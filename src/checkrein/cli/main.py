@@ -11,11 +11,6 @@ from checkrein.vocab.errors import CheckreinError
 
 # verb -> (module below checkrein.cli, one line of help). The module has a click command named `command`.
 VERBS: dict[str, tuple[str, str]] = {
-    "explain": ("explain", "Judge one call and show every rung of the decision."),
-    "guard": ("guard", "Run a harness with every tool call judged."),
-    "journal": ("journal", "Show, verify and count journal rows."),
-    "policy": ("policy", "Check, show, test and lint policies."),
-    "profile": ("profile", "List, show and check harness profiles."),
     "scripted-model": ("scripted_model", "Serve a scripted model on loopback."),
 }
 

@@ -110,7 +110,7 @@ class Segment:
 
     def _check_place(self) -> None:
         try:
-            there = _identity(os.stat(self.path, follow_symlinks=False))  # noqa: PTH116 - one call, in the hot path
+            there = _identity(os.stat(self.path, follow_symlinks=False))
         except OSError:
             there = (0, 0)
         if there != self._identity:

@@ -24,7 +24,7 @@ def residual(match: Match) -> Predicate | None:
     ordered = tuple(tests)
 
     def holds(effect: Effect, facts: Facts) -> bool:
-        for test in ordered:  # noqa: SIM110 - a generator costs more than the tests
+        for test in ordered:
             if not test(effect, facts):
                 return False
         return True
@@ -102,9 +102,15 @@ def _host(globs: tuple[str, ...]) -> Predicate:
 
 def port(value: str) -> str:
     """The port that a URL or `host:port` names, by its scheme where it names none; empty when unknown."""
-    found = re.match(r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:[^/@\s]*@)?(?:\[[^\]]*\]|[^/:\s]*)(?::(?P<port>\d{1,5}))?", value, re.I)
+    found = re.match(
+        r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:[^/@\s]*@)?(?:\[[^\]]*\]|[^/:\s]*)(?::(?P<port>\d{1,5}))?",
+        value,
+        re.IGNORECASE,
+    )
     assert found is not None  # every part is optional
-    return found["port"] or {"https": "443", "http": "80", "ssh": "22", "git": "9418", "ftp": "21"}.get((found["scheme"] or "").lower(), "")
+    return found["port"] or {"https": "443", "http": "80", "ssh": "22", "git": "9418", "ftp": "21"}.get(
+        (found["scheme"] or "").lower(), ""
+    )
 
 
 def _path(globs: tuple[str, ...]) -> Predicate:

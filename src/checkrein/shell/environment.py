@@ -16,10 +16,39 @@ if TYPE_CHECKING:
     from checkrein.shell.nested import Nested
 
 COMMANDS = frozenset(
-    ["GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR"]
-    + ["PAGER", "MANPAGER", "EDITOR", "VISUAL", "FCEDIT", "PROMPT_COMMAND", "LESSOPEN", "LESSCLOSE", "RSYNC_RSH", "CVS_RSH"]
-    + ["SVN_SSH", "HGEDITOR", "SVN_EDITOR", "BROWSER", "KUBE_EDITOR", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "GIT_SSH"]
-    + ["GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "XARGS_SHELL", "MAKESHELL", "SYSTEMD_EDITOR", "SUDO_EDITOR"]
+    [
+        "GIT_SSH_COMMAND",
+        "GIT_PROXY_COMMAND",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_PAGER",
+        "GIT_EDITOR",
+        "GIT_SEQUENCE_EDITOR",
+        "PAGER",
+        "MANPAGER",
+        "EDITOR",
+        "VISUAL",
+        "FCEDIT",
+        "PROMPT_COMMAND",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "RSYNC_RSH",
+        "CVS_RSH",
+        "SVN_SSH",
+        "HGEDITOR",
+        "SVN_EDITOR",
+        "BROWSER",
+        "KUBE_EDITOR",
+        "RUSTC_WRAPPER",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "GIT_SSH",
+        "GIT_ASKPASS",
+        "SSH_ASKPASS",
+        "SUDO_ASKPASS",
+        "XARGS_SHELL",
+        "MAKESHELL",
+        "SYSTEMD_EDITOR",
+        "SUDO_EDITOR",
+    ]
 )
 PROMPTS = frozenset(["PS0", "PS1", "PS2", "PS4"])
 ALWAYS = frozenset(["LD_AUDIT", "BASH_ENV", "GIT_CONFIG_PARAMETERS", "PERL5DB", "PYTHONEXECUTABLE", "GCONV_PATH", "ZDOTDIR"])
@@ -40,7 +69,9 @@ GIT_KEYS = re.compile(
     r"merge\.|credential|protocol\.ext|sequence\.editor|gpg\.|uploadpack\.|remote\..*\.(?:uploadpack|receivepack)|pager\.)",
     re.IGNORECASE,
 )
-WATCHED = COMMANDS | PROMPTS | ALWAYS | PRELOADS | DIRECTORIES | OPTIONS.keys() | {"PATH", "ENV", "PYTHONSTARTUP", "PYTHONBREAKPOINT"}
+WATCHED = (
+    COMMANDS | PROMPTS | ALWAYS | PRELOADS | DIRECTORIES | OPTIONS.keys() | {"PATH", "ENV", "PYTHONSTARTUP", "PYTHONBREAKPOINT"}
+)
 SYSTEM_LIBRARIES = ("/usr/lib", "/lib", "/usr/local/lib", "/opt/homebrew/", "lib")
 
 
@@ -56,7 +87,9 @@ def check_variable(walker: Nested, name: str, word: Word, span: Span) -> None:
         return
     elif name in COMMANDS:
         if name != "LESSOPEN" or word.resolved:
-            walker.variable_command(Word(text.lstrip("|-") if name.startswith("LESS") else text, span, word.resolved, feed=word.feed), run)
+            walker.variable_command(
+                Word(text.lstrip("|-") if name.startswith("LESS") else text, span, word.resolved, feed=word.feed), run
+            )
     elif name in PROMPTS:
         if "$(" in text or "`" in text:
             walker.variable_command(Word(text, span, word.resolved, feed=word.feed), run, prompt=True)

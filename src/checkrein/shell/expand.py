@@ -20,7 +20,9 @@ SPECIAL = re.compile(r"[{*?\[~=]|[@+!]\(")
 HOME_ASSIGN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=~")
 TILDE = re.compile(r"~([A-Za-z0-9_.+-]*)(?=/|:|$)")
 RUNS_IN_ARITHMETIC = re.compile(r"\$\(|`")
-ASSIGNS_IN_ARITHMETIC = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)|(?:\+\+|--)\s*([A-Za-z_]\w*)")
+ASSIGNS_IN_ARITHMETIC = re.compile(
+    r"([A-Za-z_][A-Za-z0-9_]*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)|(?:\+\+|--)\s*([A-Za-z_]\w*)"
+)
 MAX_TEXT = 262_144
 Field = list[tuple[str, bool]]  # text, quoted
 
@@ -58,7 +60,9 @@ class _Fields:
             text = "".join(self.texts)
             resolved = UNKNOWN not in text
             self.done.append(
-                Word(text, self.span, resolved, self.glob, self.quoted, () if resolved else self.roots, self.filtered, self.feed)
+                Word(
+                    text, self.span, resolved, self.glob, self.quoted, () if resolved else self.roots, self.filtered, self.feed
+                )
             )
         self.clear()
 
@@ -331,7 +335,19 @@ class Expansion(Report):
             return Value((self.site.home,))
         if name in ("USER", "LOGNAME"):
             return Value((self.site.user,))
-        if name in ("RANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "UID", "EUID", "PPID", "BASHPID", "SHLVL", "COLUMNS", "LINES"):
+        if name in (
+            "RANDOM",
+            "SECONDS",
+            "LINENO",
+            "EPOCHSECONDS",
+            "UID",
+            "EUID",
+            "PPID",
+            "BASHPID",
+            "SHLVL",
+            "COLUMNS",
+            "LINES",
+        ):
             return NUMBER
         known = self.site.env.get(name)
         return Value((known,)) if known is not None else None
@@ -365,7 +381,11 @@ class Expansion(Report):
             return None
         if param.indirect:
             bound = self.state.vars.get(param.name)
-            return [Word(key) for key, _ in bound.items] if isinstance(bound, Array) and not bound.unknown else [Word(UNKNOWN, resolved=False)]
+            return (
+                [Word(key) for key, _ in bound.items]
+                if isinstance(bound, Array) and not bound.unknown
+                else [Word(UNKNOWN, resolved=False)]
+            )
         bound = self.state.vars.get(param.name)
         if isinstance(bound, Value):
             value = self.lookup(param.name)
@@ -470,7 +490,7 @@ class Expansion(Report):
         value = self.bare(param)
         op = param.op
         if param.length:
-            if param.index == ["@"] or param.index == ["*"] or param.name in ("@", "*"):
+            if param.index in (["@"], ["*"]) or param.name in ("@", "*"):
                 return NUMBER
             if value is None or UNKNOWN in value.texts[0]:
                 return NUMBER

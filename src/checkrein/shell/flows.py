@@ -94,7 +94,13 @@ def _converted(kind: str, flags: str, width: str | None, precision: str | None, 
         text = value[:1]
     else:
         try:
-            number = ord(value[1]) if value[:1] in ("'", '"') and len(value) > 1 else int(value or "0", 0) if not re.match(r"0\d", value) else int(value, 8)
+            number = (
+                ord(value[1])
+                if value[:1] in ("'", '"') and len(value) > 1
+                else int(value or "0", 0)
+                if not re.match(r"0\d", value)
+                else int(value, 8)
+            )
         except ValueError:
             return None
         if kind in "di":
@@ -268,7 +274,10 @@ def reverse(run: Run, walk: Nested) -> Feed:
 
 
 def tac(run: Run, walk: Nested) -> Feed:
-    return mapped(given(run, walk, split_options(run, "s")[1]), lambda text: "".join(line + "\n" for line in reversed(text.rstrip("\n").split("\n"))))
+    return mapped(
+        given(run, walk, split_options(run, "s")[1]),
+        lambda text: "".join(line + "\n" for line in reversed(text.rstrip("\n").split("\n"))),
+    )
 
 
 def translate(run: Run, walk: Nested) -> Feed:
@@ -399,7 +408,12 @@ def sed(run: Run, walk: Nested) -> Feed:
     if m is not None and "i" not in options and "n" not in options and known(feed) is not None:
         pattern, replacement = m.group(2), m.group(3)
         if re.fullmatch(r"[A-Za-z0-9_ @#%:;,=~!/-]*|\.|\\\.", pattern) and not re.search(r"[\\&\n]", replacement):
-            return mapped(feed, lambda text: "\n".join(re.sub(pattern, lambda _: replacement, row, count=0 if m.group(4) else 1) for row in text.split("\n")))
+            return mapped(
+                feed,
+                lambda text: "\n".join(
+                    re.sub(pattern, lambda _: replacement, row, count=0 if m.group(4) else 1) for row in text.split("\n")
+                ),
+            )
     if known(feed) is not None:
         return Feed(fetched=feed.fetched, decoded=feed.decoded)
     if feed.path is not None and not feed.fetched:
@@ -504,10 +518,26 @@ def git(run: Run, walk: Nested) -> Feed:
     cwd = (run.cwd,) if run.cwd is not None else ()
     names = {"--name-only", "-l", "--files-with-matches", "--name-status"}
     if verb == "rev-parse" and "--show-toplevel" in words:
-        return Feed(text=walk.site.workspace + "\n") if run.cwd and (run.cwd + "/").startswith(walk.site.workspace + "/") else PLAIN
-    if verb in ("ls-files", "ls-tree") or (verb in ("diff", "grep", "diff-tree", "show", "log", "diff-index") and names & set(words)):
+        return (
+            Feed(text=walk.site.workspace + "\n")
+            if run.cwd and (run.cwd + "/").startswith(walk.site.workspace + "/")
+            else PLAIN
+        )
+    if verb in ("ls-files", "ls-tree") or (
+        verb in ("diff", "grep", "diff-tree", "show", "log", "diff-index") and names & set(words)
+    ):
         return Feed(roots=cwd, filtered=True)
-    if verb in ("rev-parse", "describe", "rev-list", "merge-base", "symbolic-ref", "branch", "tag", "for-each-ref", "hash-object"):
+    if verb in (
+        "rev-parse",
+        "describe",
+        "rev-list",
+        "merge-base",
+        "symbolic-ref",
+        "branch",
+        "tag",
+        "for-each-ref",
+        "hash-object",
+    ):
         return PLAIN
     if verb in ("config", "remote", "log", "status", "stash", "write-tree", "commit-tree", "--version"):
         return PLAIN
@@ -580,9 +610,48 @@ FLOWS: dict[str, Flow] = {
     "ln": silent,
     "kill": silent,
     **dict.fromkeys(
-        ["date", "hostname", "whoami", "id", "uname", "nproc", "wc", "which", "type", "arch", "tty", "getconf", "stat", "du", "df"]
-        + ["pgrep", "pidof", "lsof", "ps", "jot", "uuidgen", "md5sum", "sha1sum", "sha256sum", "shasum", "cksum", "sum", "tput"]
-        + ["node-version", "nvm", "free", "logname", "groups", "expr", "bc", "factor", "locale", "sw_vers", "lsb_release", "getent"],
+        [
+            "date",
+            "hostname",
+            "whoami",
+            "id",
+            "uname",
+            "nproc",
+            "wc",
+            "which",
+            "type",
+            "arch",
+            "tty",
+            "getconf",
+            "stat",
+            "du",
+            "df",
+            "pgrep",
+            "pidof",
+            "lsof",
+            "ps",
+            "jot",
+            "uuidgen",
+            "md5sum",
+            "sha1sum",
+            "sha256sum",
+            "shasum",
+            "cksum",
+            "sum",
+            "tput",
+            "node-version",
+            "nvm",
+            "free",
+            "logname",
+            "groups",
+            "expr",
+            "bc",
+            "factor",
+            "locale",
+            "sw_vers",
+            "lsb_release",
+            "getent",
+        ],
         plain,
     ),
 }

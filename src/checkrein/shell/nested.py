@@ -27,9 +27,50 @@ MAX_NESTING = 12
 MAX_LEVEL = 60
 MAX_VALUE = 2_000  # characters of code shown in an effect
 DANGEROUS = frozenset(
-    ["rm", "dd", "shred", "wipefs", "mkfs", "sudo", "doas", "su", "pkexec", "sh", "bash", "zsh", "dash", "chmod", "chown", "eval"]
-    + ["find", "xargs", "git", "python", "python3", "perl", "ruby", "node", "curl", "wget", "nc", "ncat", "env", "kill", "killall"]
-    + ["mv", "truncate", "reboot", "shutdown", "crontab", "systemctl", "busybox", "nohup", "timeout", "terraform", "kubectl"]
+    [
+        "rm",
+        "dd",
+        "shred",
+        "wipefs",
+        "mkfs",
+        "sudo",
+        "doas",
+        "su",
+        "pkexec",
+        "sh",
+        "bash",
+        "zsh",
+        "dash",
+        "chmod",
+        "chown",
+        "eval",
+        "find",
+        "xargs",
+        "git",
+        "python",
+        "python3",
+        "perl",
+        "ruby",
+        "node",
+        "curl",
+        "wget",
+        "nc",
+        "ncat",
+        "env",
+        "kill",
+        "killall",
+        "mv",
+        "truncate",
+        "reboot",
+        "shutdown",
+        "crontab",
+        "systemctl",
+        "busybox",
+        "nohup",
+        "timeout",
+        "terraform",
+        "kubectl",
+    ]
 )
 
 
@@ -167,9 +208,7 @@ class Nested(Expansion):
             self.opaque(f"{what} is not constant", run, word)
         return True
 
-    def shell(
-        self, word: Word, run: Run, *, dialect: str = "posix", remote: bool = False, params: Sequence[Word] = ()
-    ) -> None:
+    def shell(self, word: Word, run: Run, *, dialect: str = "posix", remote: bool = False, params: Sequence[Word] = ()) -> None:
         """A new shell with this text."""
         if UNKNOWN in word.text and self.hidden(word.feed, run, word, "the text of the shell code"):
             return
@@ -182,7 +221,9 @@ class Nested(Expansion):
             exported[name] = Value((value.text,), value.feed)
         cwds = () if remote or run.cwd is None else (run.cwd,)
         functions = {name: body for name, body in old.functions.items() if f"{name}()" in old.exported}
-        state = State(cwds, {} if remote else exported, functions, {}, tuple(params), old.exported, old.path_dirs, name=run.program)
+        state = State(
+            cwds, {} if remote else exported, functions, {}, tuple(params), old.exported, old.path_dirs, name=run.program
+        )
         kept = (self.remote, self.stdin, self.frames)
         self.remote = self.remote or remote or run.remote
         self.stdin = run.stdin
@@ -269,6 +310,14 @@ class Nested(Expansion):
     def place(self, word: Word, run: Run) -> str | None:
         """The absolute path that a word names."""
         return self.resolve(word.text, run) if word.resolved and word.text else None
+
+    def written(self, word: Word, run: Run, feed: Feed, *, append: bool = False) -> None:
+        """The content of a file, for when it runs."""
+        place = self.resolve(word.text, run) if word.resolved and word.text and not run.remote else None
+        if place is not None:
+            self.wrote(place, feed.text if feed.text is not None and UNKNOWN not in feed.text else None, append=append)
+            if feed.fetched:
+                self.fetched.add(place)
 
     def feed_runs(self, feed: Feed | None, run: Run, language: str = "posix") -> None:
         """An interpreter reads its code from standard input."""

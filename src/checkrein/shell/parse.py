@@ -39,8 +39,29 @@ __all__ = ["MAX_TEXT", "Parser", "TooMuchError", "UnreadableError", "read"]
 MAX_TEXT = 131_072  # the kernel's own limit of one argument
 
 RESERVED = frozenset(
-    ["if", "then", "elif", "else", "fi", "do", "done", "case", "esac", "while", "until", "for", "select", "function"]
-    + ["{", "}", "!", "[[", "time", "coproc", "repeat"]
+    [
+        "if",
+        "then",
+        "elif",
+        "else",
+        "fi",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "while",
+        "until",
+        "for",
+        "select",
+        "function",
+        "{",
+        "}",
+        "!",
+        "[[",
+        "time",
+        "coproc",
+        "repeat",
+    ]
 )
 CLOSERS = frozenset(["then", "elif", "else", "fi", "do", "done", "esac", "}"])
 ENDS_WORD = frozenset(" \t\n;|&()<>")
@@ -599,7 +620,7 @@ class Parser(Words):
                     continue
             words.append(self.operand_word())
             end = self.i
-        if not words and not assigns and not redirs and self.i < n and text[self.i] not in "\n":
+        if not words and not assigns and not redirs and self.i < n and text[self.i] != "\n":
             raise self.fail(f"`{text[self.i]}` stands where no command can begin")
         return Simple(start, end, words, assigns, redirs)
 
@@ -663,7 +684,11 @@ class Parser(Words):
         op = m.group()
         self.i = m.end()
         self.blanks()
-        if self.i >= self.n or self.text[self.i] in "\n;|&)" or self.text[self.i] in "<>" and not self.text.startswith("(", self.i + 1):
+        if (
+            self.i >= self.n
+            or self.text[self.i] in "\n;|&)"
+            or (self.text[self.i] in "<>" and not self.text.startswith("(", self.i + 1))
+        ):
             raise self.fail("a redirection has no target", incomplete=self.i >= self.n)
         target = self.operand_word()
         redir = Redir(fd, op, target, start, self.i)

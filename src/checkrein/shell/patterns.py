@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import lru_cache
 
@@ -11,7 +12,15 @@ from checkrein.shell.words import TooMuchError
 MAX_BRACES = 2048
 GLOB = re.compile(r"[*?]|\[[^\]/]+\]|[@+!]\(")
 SEQUENCE = re.compile(r"(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?")
-CLASSES = {"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r"\s", "punct": r"!-/:-@\[-`{-~"}
+CLASSES = {
+    "alpha": "a-zA-Z",
+    "digit": "0-9",
+    "alnum": "a-zA-Z0-9",
+    "upper": "A-Z",
+    "lower": "a-z",
+    "space": r"\s",
+    "punct": r"!-/:-@\[-`{-~",
+}
 
 
 def is_glob(text: str) -> bool:
@@ -164,7 +173,7 @@ def _expand(atoms: list[Part], budget: list[int], depth: int) -> list[list[Part]
             inner = atoms[open_at + 1 : close]
             if commas:
                 bounds = [open_at, *commas, close]
-                choices = [atoms[a + 1 : b] for a, b in zip(bounds, bounds[1:], strict=False)]
+                choices = [atoms[a + 1 : b] for a, b in itertools.pairwise(bounds)]
                 alternatives = [word for choice in choices for word in _expand(choice, budget, depth + 1)]
             else:
                 alternatives = _sequence(inner)

@@ -98,9 +98,7 @@ class Walk(Protocol):
     def command(self, words: Sequence[Word], run: Run, *, remote: bool = False, stdin: Feed | None = None) -> None:
         """These words are themselves a command that would run (a wrapper's operand)."""
 
-    def shell(
-        self, word: Word, run: Run, *, dialect: str = "posix", remote: bool = False, params: Sequence[Word] = ()
-    ) -> None:
+    def shell(self, word: Word, run: Run, *, dialect: str = "posix", remote: bool = False, params: Sequence[Word] = ()) -> None:
         """The word's text is shell code that would run. `dialect` is posix, powershell or cmd; `params` are `$0`, `$1` ..."""
 
     def script(self, language: str, word: Word, run: Run) -> None:
@@ -117,6 +115,9 @@ class Walk(Protocol):
 
     def place(self, word: Word, run: Run) -> str | None:
         """The absolute path that the word names, relative to the run's directory; None when it cannot be told."""
+
+    def written(self, word: Word, run: Run, feed: Feed, *, append: bool = False) -> None:
+        """What the run wrote into the file that the word names, for when that file runs later."""
 
     def opaque(self, why: str, run: Run, word: Word | None = None) -> None:
         """Something would run or be destroyed that cannot be resolved."""

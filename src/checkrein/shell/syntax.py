@@ -183,9 +183,7 @@ class Redirected:
     redirs: list[Redir]
 
 
-Node = (
-    Simple | Pipe | Group | If | Loop | For | ArithFor | Case | Function | Cond | ArithCommand | Coproc | Redirected
-)
+Node = Simple | Pipe | Group | If | Loop | For | ArithFor | Case | Function | Cond | ArithCommand | Coproc | Redirected
 
 
 @dataclass(slots=True)

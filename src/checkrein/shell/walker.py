@@ -120,7 +120,7 @@ class Walker(Nested):
     def pipe(self, node: Pipe) -> None:
         saved, stdin, sink, pipes = self.state, self.stdin, self.sink, self.pipeline
         last = len(node.parts) - 1
-        self.pipeline = pipes + (self.names(node),)
+        self.pipeline = (*pipes, self.names(node))
         for number, part in enumerate(node.parts):
             self.state = saved.copy()
             if number < last:
@@ -475,7 +475,7 @@ class Walker(Nested):
         return Feed(path=place, fetched=place in self.fetched)
 
     def socket(self, word: Word, run: Run, redir: Redir) -> None:
-        _, _, _, host, port = (word.text.split("/") + ["", "", ""])[:5]
+        _, _, _, host, port = ([*word.text.split("/"), "", "", ""])[:5]
         peer = Word(f"{host}:{port}" if port else host, word.span, word.resolved)
         self.fetch(peer, run, Flag.SENDS, why="the shell opens a raw connection")
         if run.program in SHELLS:
@@ -516,7 +516,12 @@ class Walker(Nested):
                 value = Array((("0", scalar), *(item for item in old.items if item[0] != "0")), old.unknown)
             elif assign.append:
                 known = self.lookup(name)
-                if known is not None and (scalar.feed or known.feed) is None and known.texts[0].isdigit() and scalar.texts[0].isdigit():
+                if (
+                    known is not None
+                    and (scalar.feed or known.feed) is None
+                    and known.texts[0].isdigit()
+                    and scalar.texts[0].isdigit()
+                ):
                     value = Value((known.texts[0] + scalar.texts[0], str(int(known.texts[0][:18]) + int(scalar.texts[0][:18]))))
                 else:
                     value = Value(((known.texts[0] if known is not None else "") + scalar.texts[0],), scalar.feed)

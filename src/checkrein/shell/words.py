@@ -397,8 +397,10 @@ class Words:
         length = first == "#" and text[self.i + 1 : self.i + 2] not in ("}", "")
         if length:
             after = text[self.i + 1]
-            length = NAME.match(text, self.i + 1) is not None or after.isdigit() or (
-                after in "@*?$!-#" and text[self.i + 2 : self.i + 3] == "}"
+            length = (
+                NAME.match(text, self.i + 1) is not None
+                or after.isdigit()
+                or (after in "@*?$!-#" and text[self.i + 2 : self.i + 3] == "}")
             )
         indirect = not length and first == "!" and text[self.i + 1 : self.i + 2] != "}"
         self.i += length or indirect

@@ -197,7 +197,7 @@ class Exchange:
             step()
         except ViolationError as error:
             self._break(str(error), error.reason)
-        except Exception as error:  # noqa: BLE001 - whatever fails here ends in a refusal
+        except Exception as error:
             self._break(f"{type(error).__name__} while reading the answer", Reason.INTERNAL_ERROR)
         return self._taken()
 
@@ -285,7 +285,7 @@ class Exchange:
     def _verdict(self, call: Call) -> Verdict:
         try:
             verdict: object = self._judge(call)
-        except Exception as error:  # noqa: BLE001 - a judge that fails admits nothing
+        except Exception as error:
             return refusal(call, self._profile.name, Reason.INTERNAL_ERROR, type(error).__name__)
         if not isinstance(verdict, Verdict):
             return refusal(call, self._profile.name, Reason.INTERNAL_ERROR, "the judge gave no verdict")

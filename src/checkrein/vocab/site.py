@@ -21,7 +21,7 @@ class Site:
     home: str = "/home/dev"
     cwd: str = "/work/app"
     user: str = "dev"
-    temps: tuple[str, ...] = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - names of places, nothing is opened
+    temps: tuple[str, ...] = ("/tmp", "/var/tmp", "/dev/shm")
     windows: bool = False
     folds_case: bool = False
     protected: tuple[tuple[str, Zone], ...] = ()

@@ -157,7 +157,9 @@ def read(run: Run, shell: Walker) -> None:
             else:
                 texts = [row[number] if number < len(row) else "" for row in rows]
             unique = tuple(dict.fromkeys(texts))
-            values.append(Value(unique if len(unique) <= 64 else (UNKNOWN,), Feed(fetched=feed.fetched) if feed.fetched else None))
+            values.append(
+                Value(unique if len(unique) <= 64 else (UNKNOWN,), Feed(fetched=feed.fetched) if feed.fetched else None)
+            )
         if array:
             many = tuple((str(n), Value((piece,))) for n, piece in enumerate(rows[0] if rows else []))
             shell.assign(array, Array(many, unknown=len(rows) > 1), run.span)
@@ -245,7 +247,9 @@ def positional(run: Run, shell: Walker) -> None:
     args = run.args
     for number, word in enumerate(args):
         if word.text == "--":
-            state.params = (*(state.params or ())[:1], *args[number + 1 :]) if state.params else (Word("bash"), *args[number + 1 :])
+            state.params = (
+                (*(state.params or ())[:1], *args[number + 1 :]) if state.params else (Word("bash"), *args[number + 1 :])
+            )
             break
         if not word.text.startswith(("-", "+")):
             if number == 0 or args[number - 1].text not in ("-o", "+o", "-euo", "-eo", "-uo"):
@@ -378,7 +382,9 @@ def completion(run: Run, shell: Walker) -> None:
     for number, word in enumerate(run.args[:-1]):
         if word.text in ("-x", "-C", "-F"):
             text = run.args[number + 1].text
-            shell.text_runs(text.split(":", 1)[1].strip().strip("'\"") if word.text == "-x" and ":" in text else text, word.span)
+            shell.text_runs(
+                text.split(":", 1)[1].strip().strip("'\"") if word.text == "-x" and ":" in text else text, word.span
+            )
 
 
 def history(run: Run, shell: Walker) -> None:

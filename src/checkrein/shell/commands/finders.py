@@ -11,8 +11,33 @@ from checkrein.shell.spec import Family, Feed, Run, Walk, Word
 from checkrein.vocab.effects import EffectKind, Flag
 
 NARROWING = frozenset(
-    ["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-size", "-mtime", "-mmin", "-atime", "-amin"]
-    + ["-ctime", "-cmin", "-newer", "-empty", "-user", "-group", "-perm", "-inum", "-links", "-samefile", "-nouser", "-nogroup"]
+    [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-regex",
+        "-iregex",
+        "-lname",
+        "-size",
+        "-mtime",
+        "-mmin",
+        "-atime",
+        "-amin",
+        "-ctime",
+        "-cmin",
+        "-newer",
+        "-empty",
+        "-user",
+        "-group",
+        "-perm",
+        "-inum",
+        "-links",
+        "-samefile",
+        "-nouser",
+        "-nogroup",
+    ]
 )
 RUNS = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
 PRINTS = frozenset(["-fprint", "-fprint0", "-fls"])
@@ -28,7 +53,10 @@ def place_words(words: Sequence[Word], run: Run, walk: Walk) -> tuple[str, ...]:
         if word.roots:
             roots.extend(word.roots)
         elif word.glob and "/" in word.text:
-            roots.append(walk.place(replace(word, text=re.split(r"/[^/]*[*?\[]", word.text, maxsplit=1)[0] or "/", glob=False), run) or word.text)
+            roots.append(
+                walk.place(replace(word, text=re.split(r"/[^/]*[*?\[]", word.text, maxsplit=1)[0] or "/", glob=False), run)
+                or word.text
+            )
         elif word.glob:
             roots.append(run.cwd or ".")
         elif word.resolved:
@@ -44,7 +72,11 @@ def find(run: Run, walk: Walk) -> None:
     while i < len(args) and (args[i].text in ("-H", "-L", "-P") or re.match(r"-O\d|-D", args[i].text)):
         i += 2 if args[i].text == "-D" else 1
     start = i
-    while i < len(args) and not (args[i].text.startswith("-") and len(args[i].text) > 1) and args[i].text not in ("(", ")", "!", ","):
+    while (
+        i < len(args)
+        and not (args[i].text.startswith("-") and len(args[i].text) > 1)
+        and args[i].text not in ("(", ")", "!", ",")
+    ):
         i += 1
     places = args[start:i] or (Word(".", run.span),)
     expression = args[i:]
@@ -78,7 +110,14 @@ def find(run: Run, walk: Walk) -> None:
             walk.path(EffectKind.READ, expression[i], run)
             i += 1
     if deletes:
-        walk.path(EffectKind.DELETE, found, run, Flag.RECURSIVE, *((Flag.FILTERED,) if filtered else ()), why="`find -delete` removes what it finds")
+        walk.path(
+            EffectKind.DELETE,
+            found,
+            run,
+            Flag.RECURSIVE,
+            *((Flag.FILTERED,) if filtered else ()),
+            why="`find -delete` removes what it finds",
+        )
     elif not unresolved:
         for word in places:
             walk.path(EffectKind.READ, word, run, Flag.RECURSIVE, Flag.FILTERED)
@@ -122,7 +161,16 @@ def filled(command: Sequence[Word], placeholder: str, found: Word) -> list[Word]
         elif placeholder in word.text:
             text = word.text.replace(placeholder, found.text)
             roots = found.roots if "\0" in text and text.lstrip("\0")[:1] in ("", "/", ".") else ()
-            out.append(replace(word, text=text, resolved="\0" not in text, roots=roots, filtered=found.filtered, feed=found.feed or word.feed))
+            out.append(
+                replace(
+                    word,
+                    text=text,
+                    resolved="\0" not in text,
+                    roots=roots,
+                    filtered=found.filtered,
+                    feed=found.feed or word.feed,
+                )
+            )
         else:
             out.append(word)
     return out
@@ -143,11 +191,35 @@ def xargs(run: Run, walk: Walk) -> None:
     for number, word in enumerate(words):  # `-i` and `-l` take their value only when it is attached
         text = word.text
         m = re.match(r"-[0rtpxo]*([iel])(.*)$", text)
-        if m is not None and (number == 0 or words[number - 1].text not in ("-a", "-E", "-I", "-J", "-L", "-n", "-P", "-s", "-d")):
+        if m is not None and (
+            number == 0 or words[number - 1].text not in ("-a", "-E", "-I", "-J", "-L", "-n", "-P", "-s", "-d")
+        ):
             if m.group(1) == "i":
                 marker = m.group(2) or PLACEHOLDER
             continue
-        if not text.startswith("-") and (number == 0 or words[number - 1].text not in ("-a", "-E", "-I", "-J", "-L", "-n", "-P", "-R", "-S", "-s", "-d", "--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-lines", "--max-chars")):
+        if not text.startswith("-") and (
+            number == 0
+            or words[number - 1].text
+            not in (
+                "-a",
+                "-E",
+                "-I",
+                "-J",
+                "-L",
+                "-n",
+                "-P",
+                "-R",
+                "-S",
+                "-s",
+                "-d",
+                "--max-args",
+                "--max-procs",
+                "--delimiter",
+                "--arg-file",
+                "--max-lines",
+                "--max-chars",
+            )
+        ):
             args.extend(words[number:])
             break
         args.append(word)
@@ -202,15 +274,33 @@ def split_input(feed: Feed, options: dict[str, Word | None], *, whole_lines: boo
 
 
 def unquoted(piece: str) -> str:
-    return re.sub(r"\\(.)|'([^']*)'|\"([^\"]*)\"", lambda m: m.group(1) or m.group(2) or m.group(3) or "", piece, flags=re.DOTALL)
+    return re.sub(
+        r"\\(.)|'([^']*)'|\"([^\"]*)\"", lambda m: m.group(1) or m.group(2) or m.group(3) or "", piece, flags=re.DOTALL
+    )
 
 
 # parallel
 
 PARALLEL = Grammar(
     "jNnILSaCsXEPD",
-    frozenset(["jobs", "colsep", "arg-file", "delay", "timeout", "retries", "joblog", "results", "tmpdir", "load", "memfree", "halt"])
-    | frozenset(["max-args", "max-procs", "sshlogin", "sshloginfile", "workdir", "wd", "tagstring", "block", "recstart", "recend", "env"]),
+    frozenset(
+        ["jobs", "colsep", "arg-file", "delay", "timeout", "retries", "joblog", "results", "tmpdir", "load", "memfree", "halt"]
+    )
+    | frozenset(
+        [
+            "max-args",
+            "max-procs",
+            "sshlogin",
+            "sshloginfile",
+            "workdir",
+            "wd",
+            "tagstring",
+            "block",
+            "recstart",
+            "recend",
+            "env",
+        ]
+    ),
 )
 
 
@@ -246,7 +336,9 @@ def parallel(run: Run, walk: Walk) -> None:
         else:
             code = text.replace(placeholder, item.text) if placeholder in text else f"{text} {item.text}"
         if "\0" in code or item.roots:
-            walk.command(filled([*words] if placeholder in text else [*words, Word(placeholder)], placeholder, item), run, remote=remote)
+            walk.command(
+                filled([*words] if placeholder in text else [*words, Word(placeholder)], placeholder, item), run, remote=remote
+            )
             if len(words) == 1 and " " in words[0].text:
                 walk.shell(Word(code, words[0].span, resolved=False, feed=item.feed), run, remote=remote)
         else:
@@ -257,8 +349,23 @@ def parallel(run: Run, walk: Walk) -> None:
 
 FD = Grammar(
     "deEtSopcjgg",
-    frozenset(["max-depth", "min-depth", "exact-depth", "extension", "exclude", "type", "size", "changed-within", "changed-before", "owner"])
-    | frozenset(["format", "color", "threads", "base-directory", "search-path", "max-results", "ignore-file", "path-separator", "and"]),
+    frozenset(
+        [
+            "max-depth",
+            "min-depth",
+            "exact-depth",
+            "extension",
+            "exclude",
+            "type",
+            "size",
+            "changed-within",
+            "changed-before",
+            "owner",
+        ]
+    )
+    | frozenset(
+        ["format", "color", "threads", "base-directory", "search-path", "max-results", "ignore-file", "path-separator", "and"]
+    ),
 )
 
 

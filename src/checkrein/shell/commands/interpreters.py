@@ -89,7 +89,9 @@ def stdin_shell(run: Run, walk: Walk) -> None:
         if re.match(r"[-/]f(?:i|il|ile)?$", text) and number + 1 < len(args):
             walk.file(args[number + 1], run, "powershell")
             return
-        if not text.startswith(("-", "/")) and (number == 0 or not re.match(r"[-/](?:ex|ep|w|o|i|v|set)", args[number - 1].text.lower())):
+        if not text.startswith(("-", "/")) and (
+            number == 0 or not re.match(r"[-/](?:ex|ep|w|o|i|v|set)", args[number - 1].text.lower())
+        ):
             if text.endswith(".ps1"):
                 walk.file(word, run, "powershell")
             else:
@@ -161,7 +163,13 @@ def interpreter(rule: Interpreter) -> Family:
                 break
             name, equals, value = text.partition("=")
             if name in rule.code or text in rule.code:
-                target = Word(value, word.span, word.resolved, feed=word.feed) if equals and name.startswith("--") else args[i] if i < len(args) else None
+                target = (
+                    Word(value, word.span, word.resolved, feed=word.feed)
+                    if equals and name.startswith("--")
+                    else args[i]
+                    if i < len(args)
+                    else None
+                )
                 i += target is not None and not (equals and name.startswith("--"))
                 if target is not None:
                     walk.script(rule.language, target, run)
@@ -182,7 +190,9 @@ def interpreter(rule: Interpreter) -> Family:
                 cut = next((at for at, letter in enumerate(text[1:], 1) if letter in rule.clustered), None)
                 if cut is not None and not re.match(r"-[iIxMm0FCvW]", text):
                     tail = text[cut + 1 :]
-                    target = Word(tail, word.span, word.resolved, feed=word.feed) if tail else args[i] if i < len(args) else None
+                    target = (
+                        Word(tail, word.span, word.resolved, feed=word.feed) if tail else args[i] if i < len(args) else None
+                    )
                     i += not tail
                     if target is not None:
                         walk.script(rule.language, target, run)
@@ -216,7 +226,9 @@ def loaded(word: Word, run: Run, walk: Walk, language: str) -> None:
 
 
 PYTHON = Interpreter("python", frozenset(["-c"]), frozenset(["-W", "-X", "--check-hash-based-pycs"]), ended=True, clustered="c")
-RUNNERS = frozenset(["timeit", "trace", "cProfile", "profile", "pdb", "coverage", "runpy", "debugpy", "memory_profiler", "line_profiler"])
+RUNNERS = frozenset(
+    ["timeit", "trace", "cProfile", "profile", "pdb", "coverage", "runpy", "debugpy", "memory_profiler", "line_profiler"]
+)
 
 
 def python(run: Run, walk: Walk) -> None:
@@ -262,14 +274,18 @@ def module(name: Word, rest: Sequence[Word], run: Run, walk: Walk) -> None:
         elif len(words) > 1:
             walk.file(words[1], run, "python")
         return
-    program = {"pip": "pip", "http.server": "python-http-server"}.get(text, text.replace("_", "-") if text in ("pre_commit",) else text)
+    program = {"pip": "pip", "http.server": "python-http-server"}.get(
+        text, text.replace("_", "-") if text == "pre_commit" else text
+    )
     walk.command([replace(name, text=program), *rest], run)
 
 
 NODE = Interpreter(
     "javascript",
     frozenset(["-e", "--eval", "-p", "--print", "-pe"]),
-    frozenset(["-C", "--conditions", "--input-type", "--env-file", "--inspect-port", "--test-name-pattern", "--watch-path", "--title"]),
+    frozenset(
+        ["-C", "--conditions", "--input-type", "--env-file", "--inspect-port", "--test-name-pattern", "--watch-path", "--title"]
+    ),
     frozenset(["-r", "--require", "--import", "--loader", "--experimental-loader"]),
 )
 DENO_FILES = re.compile(r"https?://|jsr:|npm:")
@@ -304,14 +320,30 @@ def deno(run: Run, walk: Walk) -> None:
 def bun(run: Run, walk: Walk) -> None:
     args = run.args
     verb = args[0].text if args else ""
-    if verb in ("x",):
+    if verb == "x":
         return  # `launchers`
-    if verb in ("run",):
+    if verb == "run":
         for word in [word for word in args[1:] if not word.text.startswith("-")][:1]:
             if re.search(r"\.[cm]?[jt]sx?$", word.text):
                 walk.file(word, run, "javascript")
         return
-    if verb in ("install", "i", "add", "remove", "test", "build", "init", "create", "update", "link", "pm", "outdated", "upgrade", "publish", "exec"):
+    if verb in (
+        "install",
+        "i",
+        "add",
+        "remove",
+        "test",
+        "build",
+        "init",
+        "create",
+        "update",
+        "link",
+        "pm",
+        "outdated",
+        "upgrade",
+        "publish",
+        "exec",
+    ):
         if verb == "exec":
             for word in args[1:2]:
                 walk.shell(word, run)
@@ -319,7 +351,12 @@ def bun(run: Run, walk: Walk) -> None:
     interpreter(NODE)(run, walk)
 
 
-AWK = Interpreter("awk", frozenset(["-e", "--source"]), frozenset(["-F", "-v", "--assign", "--field-separator", "-E", "-l", "-i"]), operand=True)
+AWK = Interpreter(
+    "awk",
+    frozenset(["-e", "--source"]),
+    frozenset(["-F", "-v", "--assign", "--field-separator", "-E", "-l", "-i"]),
+    operand=True,
+)
 
 
 def awk(run: Run, walk: Walk) -> None:
@@ -334,7 +371,9 @@ def awk(run: Run, walk: Walk) -> None:
         if m is not None:
             walk.file(Word(m.group(1), word.span), run, "awk")
             return
-        if not text.startswith("-") and (number == 0 or args[number - 1].text not in ("-F", "-v", "--assign", "--field-separator")):
+        if not text.startswith("-") and (
+            number == 0 or args[number - 1].text not in ("-F", "-v", "--assign", "--field-separator")
+        ):
             break
     interpreter(AWK)(run, walk)
 
@@ -394,7 +433,9 @@ def php(run: Run, walk: Walk) -> None:
     if any(word.text in ("-S", "-s", "-l", "-v", "-i", "-m") for word in args[:1]):
         return
     interpreter(
-        Interpreter("php", frozenset(["-r", "-B", "-R", "-E", "--run", "--process-code"]), frozenset(["-d", "-c", "-F", "-f", "--file"]))
+        Interpreter(
+            "php", frozenset(["-r", "-B", "-R", "-E", "--run", "--process-code"]), frozenset(["-d", "-c", "-F", "-f", "--file"])
+        )
     )(run, walk)
     for number, word in enumerate(args[:-1]):
         if word.text in ("-f", "-F", "--file"):
@@ -405,8 +446,34 @@ def ssh_like(language: str, code: Sequence[str], values: Sequence[str] = (), *, 
     return interpreter(Interpreter(language, frozenset(code), frozenset(values), clustered=clustered))
 
 
-SHELL_NAMES = ("sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash", "bash5", "hush")
-PYTHON_NAMES = ("python", "python2", "python3", "pypy", "pypy3", "ipython", "ipython3", *(f"python3.{n}" for n in range(6, 16)), "python2.7")
+SHELL_NAMES = (
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "ksh",
+    "ksh93",
+    "mksh",
+    "ash",
+    "rbash",
+    "fish",
+    "csh",
+    "tcsh",
+    "yash",
+    "bash5",
+    "hush",
+)
+PYTHON_NAMES = (
+    "python",
+    "python2",
+    "python3",
+    "pypy",
+    "pypy3",
+    "ipython",
+    "ipython3",
+    *(f"python3.{n}" for n in range(6, 16)),
+    "python2.7",
+)
 SPECS: dict[str, Family] = {
     **dict.fromkeys(SHELL_NAMES, shell),
     "pwsh": stdin_shell,
@@ -470,5 +537,4 @@ SPECS: dict[str, Family] = {
     "jshell": ssh_like("java", []),
     "ocaml": ssh_like("ocaml", ["-e"]),
     "m4": ssh_like("m4", []),
-    "jq": interpreter(Interpreter("jq", frozenset(), operand=True, reads_stdin=False)),
 }

@@ -145,7 +145,9 @@ def subcommands(**grammars: Grammar) -> Family:
 
 def text_option(*names: str, grammar: Grammar | None = None) -> Family:
     """A program that runs the value of an option as shell text (`script -c`, `nix-shell --run`); else its operands."""
-    rule = grammar or Grammar(values="".join(name for name in names if len(name) == 1), long=frozenset(n for n in names if len(n) > 1))
+    rule = grammar or Grammar(
+        values="".join(name for name in names if len(name) == 1), long=frozenset(n for n in names if len(n) > 1)
+    )
 
     def family(run: Run, walk: Walk) -> None:
         parts = split(run.args, rule)
@@ -176,7 +178,9 @@ def each_text(grammar: Grammar) -> Family:
 
 SUDO = Grammar(
     "ugpCDhRrTtU",
-    frozenset(["user", "group", "prompt", "host", "chdir", "chroot", "role", "type", "command-timeout", "other-user", "close-from"]),
+    frozenset(
+        ["user", "group", "prompt", "host", "chdir", "chroot", "role", "type", "command-timeout", "other-user", "close-from"]
+    ),
     assigns=True,
 )
 
@@ -188,7 +192,7 @@ def sudo(run: Run, walk: Walk) -> None:
         if run.stdin is not None and {"s", "i", "shell", "login"} & parts.options.keys():
             walk.input(run)
         return
-    if {"e", "edit"} & parts.options.keys() or {"l", "list", "v"} & parts.options.keys() and not parts.command:
+    if {"e", "edit"} & parts.options.keys() or ({"l", "list", "v"} & parts.options.keys() and not parts.command):
         return
     inner = with_env(run, parts.env, walk)
     if {"s", "i", "shell", "login"} & parts.options.keys():
@@ -200,7 +204,9 @@ def su(run: Run, walk: Walk) -> None:
     """`su`, `runuser`: `-c` text, or with `-u` a command."""
     if run.program == "su":
         walk.act(Act.PRIVILEGE, run, "`su` gains another user's rights")
-    parts = split(run.args, Grammar("cCugGsTw", frozenset(["command", "session-command", "shell", "user", "group", "supp-group"])))
+    parts = split(
+        run.args, Grammar("cCugGsTw", frozenset(["command", "session-command", "shell", "user", "group", "supp-group"]))
+    )
     for name in ("c", "command", "C", "session-command"):
         word = parts.options.get(name)
         if word is not None:
@@ -277,7 +283,9 @@ def flock(run: Run, walk: Walk) -> None:
 
 
 def script(run: Run, walk: Walk) -> None:
-    parts = split(run.args, Grammar("cIOBTEmot", frozenset(["command", "log-in", "log-out", "log-io", "log-timing", "echo"]), operands=1))
+    parts = split(
+        run.args, Grammar("cIOBTEmot", frozenset(["command", "log-in", "log-out", "log-io", "log-timing", "echo"]), operands=1)
+    )
     for name in ("c", "command"):
         word = parts.options.get(name)
         if word is not None:
@@ -292,7 +300,10 @@ def applets(run: Run, walk: Walk) -> None:
 
 
 def tracer(run: Run, walk: Walk) -> None:
-    parts = split(run.args, Grammar("aAbeEIoOpPsSuUXnlxDF", frozenset(["output", "attach", "trace", "user", "string-limit", "columns", "env"])))
+    parts = split(
+        run.args,
+        Grammar("aAbeEIoOpPsSuUXnlxDF", frozenset(["output", "attach", "trace", "user", "string-limit", "columns", "env"])),
+    )
     word = parts.options.get("o") or parts.options.get("output")
     if word is not None and word.text.startswith(("|", "!")):
         walk.shell(Word(word.text[1:], word.span, word.resolved), run)
@@ -315,7 +326,7 @@ def terminal(run: Run, walk: Walk) -> None:
 
 
 def statements(args: Sequence[Word]) -> list[list[Word]]:
-    """tmux commands, separated by `;` words."""
+    """Tmux commands, separated by `;` words."""
     groups: list[list[Word]] = [[]]
     for word in args:
         if word.text == ";":
@@ -337,7 +348,18 @@ def tmux(args: Sequence[Word], run: Run, walk: Walk) -> None:
         inner = split(rest, Grammar("tNbn"))
         if inner.command:
             walk.shell(typed(inner.command), run)
-    elif verb in ("new", "new-session", "neww", "new-window", "split-window", "splitw", "respawn-pane", "respawn-window", "popup", "display-popup"):
+    elif verb in (
+        "new",
+        "new-session",
+        "neww",
+        "new-window",
+        "split-window",
+        "splitw",
+        "respawn-pane",
+        "respawn-window",
+        "popup",
+        "display-popup",
+    ):
         inner = split(rest, Grammar("cnsteFxylpSTwhdbB"))
         if len(inner.command) == 1:
             walk.shell(inner.command[0], run)
@@ -368,7 +390,7 @@ def typed(words: Sequence[Word]) -> Word:
 def later(run: Run, walk: Walk) -> None:
     """`at`, `batch`: shell text from standard input or a file, at another time."""
     words = [word.text for word in run.args]
-    if run.program == "atq" or {"-l", "-q", "-c"} & set(words) and run.stdin is None:
+    if run.program == "atq" or ({"-l", "-q", "-c"} & set(words) and run.stdin is None):
         return
     walk.schedule(" ".join(words), run)
     if run.stdin is not None:
@@ -396,7 +418,10 @@ def debugger(run: Run, walk: Walk) -> None:
 def perf(run: Run, walk: Walk) -> None:
     args = run.args
     if args and args[0].text in ("stat", "record", "trace", "bench", "sched", "mem", "c2c"):
-        parts = split(args[1:], Grammar("epctoFCGrDIMGjNW", frozenset(["event", "output", "pid", "repeat", "delay", "call-graph", "freq"])))
+        parts = split(
+            args[1:],
+            Grammar("epctoFCGrDIMGjNW", frozenset(["event", "output", "pid", "repeat", "delay", "call-graph", "freq"])),
+        )
         walk.command(parts.command, run)
 
 
@@ -415,15 +440,52 @@ def expect(run: Run, walk: Walk) -> None:
 
 def sandbox(run: Run, walk: Walk) -> None:
     """`bwrap`: options with one or two words each."""
-    two = {"bind", "ro-bind", "dev-bind", "bind-try", "ro-bind-try", "dev-bind-try", "symlink", "setenv", "file", "bind-data", "ro-bind-data", "chmod"}
-    one = {"dev", "proc", "tmpfs", "mqueue", "dir", "chdir", "unsetenv", "hostname", "uid", "gid", "lock-file", "sync-fd", "exec-label"}
-    parts = split(run.args, Grammar("", frozenset(one | {"info-fd", "seccomp", "args", "perms", "size", "userns", "cap-add", "cap-drop"}), pairs=frozenset(two)))
+    two = {
+        "bind",
+        "ro-bind",
+        "dev-bind",
+        "bind-try",
+        "ro-bind-try",
+        "dev-bind-try",
+        "symlink",
+        "setenv",
+        "file",
+        "bind-data",
+        "ro-bind-data",
+        "chmod",
+    }
+    one = {
+        "dev",
+        "proc",
+        "tmpfs",
+        "mqueue",
+        "dir",
+        "chdir",
+        "unsetenv",
+        "hostname",
+        "uid",
+        "gid",
+        "lock-file",
+        "sync-fd",
+        "exec-label",
+    }
+    parts = split(
+        run.args,
+        Grammar(
+            "",
+            frozenset(one | {"info-fd", "seccomp", "args", "perms", "size", "userns", "cap-add", "cap-drop"}),
+            pairs=frozenset(two),
+        ),
+    )
     walk.command(parts.command, run)
 
 
 def make(run: Run, walk: Walk) -> None:
     """`make -f -` runs what comes in; `SHELL=` and `--eval` change what runs."""
-    parts = split(run.args, Grammar("fCIoWjl", frozenset(["file", "makefile", "directory", "include-dir", "eval", "old-file", "new-file"])))
+    parts = split(
+        run.args,
+        Grammar("fCIoWjl", frozenset(["file", "makefile", "directory", "include-dir", "eval", "old-file", "new-file"])),
+    )
     for name in ("f", "file", "makefile"):
         word = parts.options.get(name)
         if word is not None and word.text in ("-", "/dev/stdin"):
@@ -470,7 +532,9 @@ def sops(run: Run, walk: Walk) -> None:
 
 
 def nodemon(run: Run, walk: Walk) -> None:
-    parts = split(run.args, Grammar("xewide", frozenset(["exec", "ext", "watch", "ignore", "delay", "signal", "config", "cwd"])))
+    parts = split(
+        run.args, Grammar("xewide", frozenset(["exec", "ext", "watch", "ignore", "delay", "signal", "config", "cwd"]))
+    )
     word = parts.options.get("x") or parts.options.get("exec")
     if word is not None:
         walk.shell(word, run)
@@ -484,7 +548,15 @@ def watcher(run: Run, walk: Walk) -> None:
         if rest:
             walk.shell(joined(rest), run)
         return
-    parts = split(run.args, Grammar(values, frozenset(["watch", "exts", "filter", "ignore", "delay-run", "signal", "debounce", "workdir", "shell", "regex", "glob"])))
+    parts = split(
+        run.args,
+        Grammar(
+            values,
+            frozenset(
+                ["watch", "exts", "filter", "ignore", "delay-run", "signal", "debounce", "workdir", "shell", "regex", "glob"]
+            ),
+        ),
+    )
     if len(parts.command) == 1 and " " in parts.command[0].text:
         walk.shell(parts.command[0], run)
     else:
@@ -505,8 +577,12 @@ def systemd_run(run: Run, walk: Walk) -> None:
         run.args,
         Grammar(
             "pEtuHMC",
-            frozenset(["property", "setenv", "unit", "slice", "description", "uid", "gid", "nice", "working-directory", "on-active"])
-            | frozenset(["on-boot", "on-startup", "on-unit-active", "on-calendar", "timer-property", "host", "machine", "service-type"]),
+            frozenset(
+                ["property", "setenv", "unit", "slice", "description", "uid", "gid", "nice", "working-directory", "on-active"]
+            )
+            | frozenset(
+                ["on-boot", "on-startup", "on-unit-active", "on-calendar", "timer-property", "host", "machine", "service-type"]
+            ),
         ),
     )
     if any(name.startswith("on-") for name in parts.options):
@@ -515,7 +591,10 @@ def systemd_run(run: Run, walk: Walk) -> None:
 
 
 def start_daemon(run: Run, walk: Walk) -> None:
-    parts = split(run.args, Grammar("xapcgknsN", frozenset(["exec", "startas", "pidfile", "chuid", "group", "name", "user", "chdir", "signal"])))
+    parts = split(
+        run.args,
+        Grammar("xapcgknsN", frozenset(["exec", "startas", "pidfile", "chuid", "group", "name", "user", "chdir", "signal"])),
+    )
     program = parts.options.get("x") or parts.options.get("exec") or parts.options.get("a") or parts.options.get("startas")
     if program is not None:
         walk.command((program, *parts.command), run)
@@ -533,7 +612,26 @@ def feed_of(run: Run) -> Feed:
 
 PLAIN = wrap(Grammar())
 ENV_RUN = wrap(Grammar("ef", frozenset(["env", "file", "environments"])))
-RUN = Grammar("npCeEP", frozenset(["name", "prefix", "cwd", "env", "project", "directory", "python", "with", "env-file", "config", "profile", "group", "extra"]))
+RUN = Grammar(
+    "npCeEP",
+    frozenset(
+        [
+            "name",
+            "prefix",
+            "cwd",
+            "env",
+            "project",
+            "directory",
+            "python",
+            "with",
+            "env-file",
+            "config",
+            "profile",
+            "group",
+            "extra",
+        ]
+    ),
+)
 ONE = Grammar(operands=1)
 SPECS: dict[str, Family] = {
     "sudo": sudo,
@@ -599,7 +697,9 @@ SPECS: dict[str, Family] = {
     "daemonize": wrap(Grammar("acepluEo")),
     "dbus-run-session": wrap(Grammar("", frozenset(["config-file", "dbus-daemon"]))),
     "dbus-launch": PLAIN,
-    "xvfb-run": wrap(Grammar("nefspw", frozenset(["server-num", "error-file", "auth-file", "server-args", "xauth-protocol", "wait"]))),
+    "xvfb-run": wrap(
+        Grammar("nefspw", frozenset(["server-num", "error-file", "auth-file", "server-args", "xauth-protocol", "wait"]))
+    ),
     "xpra": wrap(Grammar("")),
     "ssh-agent": wrap(Grammar("aEtPO")),
     "dumb-init": wrap(Grammar("r", frozenset(["rewrite"]))),
@@ -634,8 +734,27 @@ SPECS: dict[str, Family] = {
     "env-cmd": ENV_RUN,
     "cross-env": cross_env,
     "cross-env-shell": cross_env,
-    "hyperfine": each_text(Grammar("wmrspncPDLSiM", frozenset(["warmup", "min-runs", "max-runs", "runs", "setup", "prepare", "cleanup", "conclude"]) | frozenset(["command-name", "export-json", "export-markdown", "export-csv", "parameter-scan", "parameter-list", "shell", "style"]))),
-    "concurrently": each_text(Grammar("nclpsm", frozenset(["names", "prefix-colors", "prefix", "success", "max-processes", "kill-others-on-fail"]))),
+    "hyperfine": each_text(
+        Grammar(
+            "wmrspncPDLSiM",
+            frozenset(["warmup", "min-runs", "max-runs", "runs", "setup", "prepare", "cleanup", "conclude"])
+            | frozenset(
+                [
+                    "command-name",
+                    "export-json",
+                    "export-markdown",
+                    "export-csv",
+                    "parameter-scan",
+                    "parameter-list",
+                    "shell",
+                    "style",
+                ]
+            ),
+        )
+    ),
+    "concurrently": each_text(
+        Grammar("nclpsm", frozenset(["names", "prefix-colors", "prefix", "success", "max-processes", "kill-others-on-fail"]))
+    ),
     "nodemon": nodemon,
     "watchexec": watcher,
     "reflex": watcher,
