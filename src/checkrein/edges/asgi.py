@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import uvicorn
 import uvloop
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -142,13 +143,6 @@ class Client:
         await respond(self._send, status, headers, body)
 
 
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        """Signals belong to the process, not to one of its servers."""
-        yield
-
-
 def run(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the fast event loop."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -182,15 +176,31 @@ async def serving(app: App, sock: socket.socket) -> AsyncIterator[int]:
         date_header=False,
         proxy_headers=False,
         timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    server = _Server(config)
-    task = asyncio.create_task(server.serve(sockets=[sock]))
+    config.load()
+    state = ServerState()
+    # uvicorn's own `Server` adds signal handlers, a ticking loop and slow polling at the end; its protocol needs none of them.
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Intake(config=config, server_state=state, app_state={}), sock=sock
+    )
     try:
         yield sock.getsockname()[1]
     finally:
-        server.should_exit = True
-        await task
+        server.close()
+        await _ended(state)
+
+
+async def _ended(state: ServerState) -> None:
+    for connection in list(state.connections):
+        connection.shutdown()
+    if state.tasks:
+        await asyncio.wait(state.tasks, timeout=_GRACE_SECONDS)
+    for task in state.tasks:
+        task.cancel()
+    if state.tasks:
+        await asyncio.wait(state.tasks)
+    for connection in list(state.connections):
+        connection.transport.abort()
 
 
 async def read_body(receive: Receive, cap: int) -> bytes:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from checkrein.policy.explain import Case, words
 from checkrein.policy.match import Predicate, indexed, residual
-from checkrein.policy.schema import FaultKind, Match, McpReview, Preset, Rule, ToolReview
+from checkrein.policy.schema import FaultKind, McpReview, Preset, Rule, ToolReview
 from checkrein.vocab.calls import NOTHING
 from checkrein.vocab.effects import Effect, EffectKind
 from checkrein.vocab.facts import Facts
@@ -40,6 +40,7 @@ class Checked(NamedTuple):
     rule: Rule
     ref: RuleRef
     rest: Predicate | None
+    also: Predicate | None
     pardons: tuple[Checked, ...]
 
     def holds(self, effect: Effect, facts: Facts) -> bool:
@@ -52,16 +53,16 @@ class Checked(NamedTuple):
         if rest is not None and not rest(effect, facts):
             return False
         also = self.rule.also
-        return also is None or _also(also, effect, facts)
+        if also is None:
+            return True
+        more = self.also
+        return any(
+            other is not effect and indexed(also, other) and (more is None or more(other, facts)) for other in facts.effects
+        )
 
     def hits(self, effect: Effect, facts: Facts) -> bool:
         """Whether a refusing rule counts for an effect that the index has let through."""
         return self.holds_here(effect, facts) and not any(pardon.holds(effect, facts) for pardon in self.pardons)
-
-
-def _also(also: Match, effect: Effect, facts: Facts) -> bool:
-    rest = residual(also)
-    return any(indexed(also, other) and (rest is None or rest(other, facts)) for other in facts.effects if other is not effect)
 
 
 class Relevant(NamedTuple):
@@ -243,4 +244,4 @@ def _rung(rule: Rule, preset: Preset) -> str:
 
 def _checked(rule: Rule, pardons: tuple[Checked, ...]) -> Checked:
     assert rule.ref is not None
-    return Checked(rule, rule.ref, residual(rule.on), pardons)
+    return Checked(rule, rule.ref, residual(rule.on), residual(rule.also) if rule.also is not None else None, pardons)

@@ -43,12 +43,15 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The logical history of a request. `notes` say where a step could not be replayed as the provider sent it."""
+    """The logical history of a request. `notes` say where a step could not be replayed as the provider sent it; `of` is the
+    namespace and the provider that it was made for.
+    """
 
     entries: tuple[Entry, ...] = ()
     aliases: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     notes: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    of: tuple[str, str] = ("", "")
 
 
 def build(
@@ -57,22 +60,24 @@ def build(
     provider: str,
     *,
     replay: bool = True,
-    before: Sequence[Part] = (),
+    before: History | None = None,
 ) -> History:
-    """The history of these messages. With `replay=False` every step is rebuilt from what its message says. `before` are the
-    parts of an earlier history of the session: the very same message objects are not read again.
+    """The history of these messages. With `replay=False` every step is rebuilt from what its message says. `before` is an
+    earlier history of the session: the very same message objects are not read again.
     """
+    of = (namespace, provider)
+    known = before.parts if replay and before is not None and before.of == of else ()
     parts = []
     for place, message in enumerate(messages):
-        if replay and place < len(before) and before[place].message is message:
-            parts.append(before[place])
+        if place < len(known) and known[place].message is message:
+            parts.append(known[place])
         else:
             parts.append(_part_of(place, message, namespace, provider, replay=replay))
     aliases: dict[str, str] = {}
     for part in parts:
         aliases |= part.aliases
     notes = tuple(part.note for part in parts if part.note)
-    return History(fold(entry for part in parts for entry in part.entries), aliases, notes, tuple(parts))
+    return History(fold(entry for part in parts for entry in part.entries), aliases, notes, tuple(parts), of)
 
 
 def _part_of(place: int, message: Message, namespace: str, provider: str, *, replay: bool) -> Part:

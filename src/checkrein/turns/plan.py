@@ -65,7 +65,7 @@ Plan = Cold | Input | Inject | Answer
 def decide(lease: Lease, pending: Sequence[Pending], epoch: Epoch, history: History, messages: Sequence[Message]) -> Plan:
     """The plan for a request whose history is `history`. `pending` are the calls that the lease waits for."""
     if lease.thread is None or lease.epoch is None:
-        return Cold("the session has no thread")
+        return Cold(lease.void or "the session has no thread")
     if lease.void:
         return Cold(lease.void)
     changed = epoch.differences(lease.epoch)

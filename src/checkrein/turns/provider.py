@@ -6,16 +6,15 @@ of the thread, silence, and the death of the process; it never decides anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from checkrein.replay.catalog import Catalog
-from checkrein.replay.classify import Row
 from checkrein.replay.fold import Entry, fold
-from checkrein.replay.history import History, Part, build, complete
-from checkrein.replay.items import Item, own_id, text_field
+from checkrein.replay.history import History, build, complete
+from checkrein.replay.items import own_id, text_field
 from checkrein.replay.sent import Sent
 from checkrein.replay.versions import State as ReplayState
 from checkrein.replay.versions import encode
@@ -110,8 +109,12 @@ class Step:
         self.request = request
         self.lease = lease
         self.server = server
-        self.catalog = Catalog(request.tools, request.skills)
-        self.history = self._build(lease.history.parts)
+        try:
+            self.catalog = Catalog(request.tools, request.skills)
+            self.history = self._build(lease.history)
+            self.digest = self.catalog.digest()
+        except TypeError as error:
+            raise UsageError(f"the request holds something that is no JSON: {error}") from error
         lease.move(Move.BEGIN)
         self.assembly = Assembly()
         self.plan: Plan | None = None
@@ -120,6 +123,8 @@ class Step:
         self.replayed = True
         self.ending: Failure | None = None
         self.interrupting = False
+        self.answering = False
+        self.armed = False
         self.over = False
 
     # What the edge calls
@@ -168,7 +173,7 @@ class Step:
 
     # Beginning
 
-    def _build(self, before: Sequence[Part] = (), *, replay: bool = True) -> History:
+    def _build(self, before: History | None = None, *, replay: bool = True) -> History:
         setup = self.server.setup
         return build(self.request.messages, setup.namespace, self.server.provider, replay=replay, before=before)
 
@@ -179,7 +184,7 @@ class Step:
             request.model,
             request.effort,
             request.system,
-            self.catalog.digest(),
+            self.digest,
             self.server.setup,
             self.server.provider,
         )
@@ -189,7 +194,7 @@ class Step:
         pending = list(trajectory.pending.values()) if trajectory else []
         self.plan = decide(self.lease, pending, self._epoch(), self.history, self.request.messages)
         if isinstance(self.plan, Cold) or trajectory is None:
-            yield from self._cold(self.plan.why if isinstance(self.plan, Cold) else "the session has no thread")
+            yield from self._cold(self.plan.why if isinstance(self.plan, Cold) else "nothing is known of the thread")
             return
         trajectory.begin(self.catalog)
         assert self.lease.thread is not None
@@ -203,6 +208,7 @@ class Step:
                 yield Ask(Tag.INJECT, appserver.inject(self.lease.thread, items))
             case Answer(steers):
                 self.steers = list(steers)
+                self.answering = True
                 yield from self._steer_or_answer()
         yield from self._held()
 
@@ -210,6 +216,7 @@ class Step:
         """Leave what there is, and start a thread of our own."""
         lease = self.lease
         self.plan = Cold(why)
+        self.answering = False
         held, gone = list(lease.held), lease.thread
         if lease.thread is not None:
             yield Leave(lease.thread, lease.turn)
@@ -293,6 +300,7 @@ class Step:
             trajectory.sent.input(steer.text, steer.own)
             yield Ask(Tag.STEER, appserver.steer(lease.thread, lease.turn or "", steer.text))
             return
+        self.answering = False
         trajectory.answered()
         for pending, result in self.plan.results:
             trajectory.sent.answer(pending.call, own_id("function_call_output", pending.call))
@@ -324,6 +332,7 @@ class Step:
             case Tag.STEER:
                 if self.ending is None:
                     yield from self._steer_or_answer()
+                    yield from self._settle()
             case Tag.INTERRUPT:
                 pass
 
@@ -360,20 +369,28 @@ class Step:
         if trajectory is None:
             return
         yield from self._out(trajectory.feed(message))
-        if self.over:
-            return
-        if isinstance(message, RpcNotification):
+        if isinstance(message, RpcNotification) and not self._is_over():
             if message.method == "turn/started":
                 self._runs(trajectory.turn or "")
                 yield from self._interrupt()
             if appserver.handling(message.method) is appserver.Handling.CLOSED:
                 yield from self._finish_failed(Failure(FailureCode.TRANSPORT, "the server closed the thread"))
-                return
-        patience = trajectory.patience()
+        yield from self._settle()
+
+    def _settle(self) -> Iterator[Command]:
+        """Hand over what has come, or wait for the silence that says that it is all."""
+        trajectory = self.lease.trajectory
+        if self._is_over() or trajectory is None:
+            return
+        patience = None if self.answering else trajectory.patience()
         if patience == 0:
             yield from self._hand_over()
-        else:
+        elif patience is not None or self.armed:
+            self.armed = patience is not None
             yield Arm(patience)
+
+    def _is_over(self) -> bool:
+        return self.over
 
     def _out(self, outs: Iterable[Out]) -> Iterator[Command]:
         for out in outs:
@@ -414,14 +431,7 @@ class Step:
         if self.over or self.ending is not None:
             return
         self.ending = failure
-        if self.lease.thread is not None and not self._turn_expected():
-            yield from self._finish_failed(failure)
-            return
         yield from self._interrupt()
-
-    def _turn_expected(self) -> bool:
-        """Whether a turn runs or has been asked for, whose end must be awaited."""
-        return self.lease.turn is not None or isinstance(self.plan, (Input, Answer, Inject, Cold))
 
     def _interrupt(self) -> Iterator[Command]:
         if self.ending is None or self.interrupting or self.lease.turn is None or self.lease.thread is None:
@@ -471,12 +481,8 @@ class Step:
                 self.server.version,
             )
         replay = encode(state, self.assembly.message().content)
-        if move is not Move.DROP and (self.request.one_shot or trajectory is None or not trajectory.reusable):
-            if reason is FinishReason.TOOL_CALLS and trajectory is not None:
-                # Its calls can still be answered; only the thread behind them is not to be trusted after that.
-                lease.void = "the thread's history was compacted"
-            else:
-                move = Move.DROP
+        if self.request.one_shot or trajectory is None or not trajectory.reusable:
+            move = Move.DROP
         if move is Move.DROP:
             if lease.thread is not None:
                 yield Leave(lease.thread, lease.turn)
@@ -492,7 +498,7 @@ class Step:
         """The lease's history is now what the next request's history must begin with."""
         lease = self.lease
         entries = fold(self.history.entries, (Entry(item) for item in state.items))
-        lease.history = History(entries, {**self.history.aliases, **state.aliases}, (), self.history.parts)
+        lease.history = History(entries, {**self.history.aliases, **state.aliases}, (), self.history.parts, self.history.of)
 
     # Telling
 
@@ -510,11 +516,3 @@ class Step:
 
     def _finishing(self, commands: Iterator[Command]) -> list[Command]:
         return list(commands)
-
-    def landings(self) -> Mapping[Row, int]:
-        """How many raw items of the lease's thread have landed in each row so far."""
-        return dict(self.lease.trajectory.landings) if self.lease.trajectory else {}
-
-    def said(self) -> tuple[Item, ...]:
-        """The items that this step keeps for replay so far."""
-        return self.lease.trajectory.kept() if self.lease.trajectory else ()
