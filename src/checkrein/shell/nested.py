@@ -270,6 +270,14 @@ class Nested(Expansion):
         """The absolute path that a word names."""
         return self.resolve(word.text, run) if word.resolved and word.text else None
 
+    def written(self, word: Word, run: Run, feed: Feed, *, append: bool = False) -> None:
+        """The content of a file, for when it runs."""
+        place = self.resolve(word.text, run) if word.resolved and word.text and not run.remote else None
+        if place is not None:
+            self.wrote(place, feed.text if feed.text is not None and UNKNOWN not in feed.text else None, append=append)
+            if feed.fetched:
+                self.fetched.add(place)
+
     def feed_runs(self, feed: Feed | None, run: Run, language: str = "posix") -> None:
         """An interpreter reads its code from standard input."""
         if feed is None:

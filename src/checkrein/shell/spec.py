@@ -118,6 +118,9 @@ class Walk(Protocol):
     def place(self, word: Word, run: Run) -> str | None:
         """The absolute path that the word names, relative to the run's directory; None when it cannot be told."""
 
+    def written(self, word: Word, run: Run, feed: Feed, *, append: bool = False) -> None:
+        """What the run wrote into the file that the word names, for when that file runs later."""
+
     def opaque(self, why: str, run: Run, word: Word | None = None) -> None:
         """Something would run or be destroyed that cannot be resolved."""
 

@@ -470,5 +470,4 @@ SPECS: dict[str, Family] = {
     "jshell": ssh_like("java", []),
     "ocaml": ssh_like("ocaml", ["-e"]),
     "m4": ssh_like("m4", []),
-    "jq": interpreter(Interpreter("jq", frozenset(), operand=True, reads_stdin=False)),
 }
