@@ -163,14 +163,13 @@ class Tool:
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A set of tools that the harness declares for some models or versions. `models` are exact names or `*` globs. `declares`
-    are always there; `optional` come with a feature, a server or a login, so that their absence is no drift.
+    are those of a plain installation; whatever comes with a feature, a server or a login is in the profile's tools alone.
     """
 
     name: str
     models: tuple[str, ...] = ("*",)
     versions: str = ""
     declares: tuple[str, ...] = ()  # exact spellings, namespace dot name; hosted tools by their type
-    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +231,9 @@ class Launch:
     `programs` are names looked up on PATH; `packages` npm or PyPI packages with the native binary's path inside. `refused`
     are options that would route around the gateway, `owned` configuration keys that the guard sets. `env` are variables to
     set for the child, with `{base_url}`. `subcommands` is the closed list of those that run models, spelled in full;
-    `plain` are those that do not and run as they are; any other is refused. `options` are added where the subcommand (or
-    the empty one) before the colon is used. `config_env` and `config_dir` say where the harness keeps its configuration.
+    `plain` are those that do not and run as they are; any other is refused. `options` are added, by subcommand (the
+    empty text for none), where the binary's own `--help` lists them. `config_env` and `config_dir` say where the harness
+    keeps its configuration.
     """
 
     recipe: str = "none"  # codex | env | config-file | none; a recipe is code in edges/launch_<recipe>.py
