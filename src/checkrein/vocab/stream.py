@@ -2,7 +2,7 @@
 
 Order: `BlockStart` opens an index once; a delta needs an open block of its own kind; `BlockEnd` closes it with the whole
 block, which is authoritative over the deltas; `Finish` comes once, when no block is open; nothing follows it. Blocks may
-interleave. `Progress` and `UsageChunk` may come anywhere before `Finish`.
+interleave. `Progress` and `UsageChunk` may come anywhere before `Finish`, `Restart` only when no block is open.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from checkrein.vocab.errors import ProtocolError
-from checkrein.vocab.messages import Block, BlockKind, Failure, Message, Role, Usage
+from checkrein.vocab.messages import Block, BlockKind, CodexAction, Failure, Message, Role, Usage
 
 
 class FinishReason(StrEnum):
@@ -69,6 +69,13 @@ class UsageChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Restart:
+    """The answer begins anew: what was said and asked so far is given up; reports stay."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """The end. `replay` belongs into the assistant message that is logged for this step."""
 
@@ -77,7 +84,7 @@ class Finish:
     replay: Mapping[str, Any] | None = None
 
 
-Chunk = BlockStart | TextDelta | ReasoningDelta | BlockEnd | Progress | UsageChunk | Finish
+Chunk = BlockStart | TextDelta | ReasoningDelta | BlockEnd | Progress | UsageChunk | Restart | Finish
 
 DELTAS: dict[type[TextDelta | ReasoningDelta], BlockKind] = {
     TextDelta: BlockKind.TEXT,
@@ -112,6 +119,9 @@ class StreamOrder:
                 if self.open:
                     raise ProtocolError(f"the stream ends while block {min(self.open)} is open")
                 self.finished = True
+            case Restart():
+                if self.open:
+                    raise ProtocolError(f"the stream restarts while block {min(self.open)} is open")
             case Progress() | UsageChunk():
                 pass
 
@@ -137,6 +147,8 @@ class Assembly:
                     self.blocks[index] = block
             case UsageChunk(_, usage):
                 self.usage += usage
+            case Restart():
+                self.blocks = {index: block for index, block in self.blocks.items() if isinstance(block, CodexAction)}
             case Finish():
                 self.finish = chunk
             case _:
@@ -168,6 +180,7 @@ TAGS: dict[type, str] = {
     BlockEnd: "block-end",
     Progress: "progress",
     UsageChunk: "usage",
+    Restart: "restart",
     Finish: "finish",
 }
 
