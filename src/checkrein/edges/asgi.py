@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import uvicorn
 import uvloop
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -26,6 +27,8 @@ HEADER_LIMIT = 256 * 1024
 HEADER_COUNT = 256
 # A harness keeps its connections for long; closing one under its next request would cost a retry.
 IDLE_SECONDS = 3600
+# A client that takes no byte for so long is no longer there in any useful sense.
+STALL_SECONDS = 120
 _GRACE_SECONDS = 3
 
 
@@ -44,10 +47,17 @@ class Intake(HttpToolsProtocol):
     """
 
     _head = 0
+    watcher: Callable[[], object] | None = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self.watcher is not None:
+            self.watcher()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._head = 0
+        self.scope["connection"] = self  # type: ignore[typeddict-unknown-key]
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
@@ -70,11 +80,67 @@ class Intake(HttpToolsProtocol):
         """The application answers an upgrade itself."""
 
 
-class _Server(uvicorn.Server):
+class Client:
+    """The other side of one request: what is sent to it, and whether it is still there.
+
+    While it is watched, its going away cancels the task that serves it; `gone` tells that cancellation from any other.
+    """
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._connection: Intake = scope["connection"]
+        self._send = send
+        self.gone = False
+        self.started = False
+
     @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        """Signals belong to the process, not to one of its servers."""
-        yield
+    def watched(self) -> Generator[None]:
+        """Cancel the current task when the client goes away."""
+        task = asyncio.current_task()
+        assert task is not None
+
+        def left() -> None:
+            self.gone = True
+            task.cancel()
+
+        if self._connection.cycle.disconnected:
+            raise Disconnected
+        self._connection.watcher = left
+        try:
+            yield
+        finally:
+            self._connection.watcher = None
+
+    async def start(self, status: int, headers: Headers) -> None:
+        """Status and headers."""
+        self.started = True
+        await self._send({"type": "http.response.start", "status": status, "headers": list(headers)})
+
+    async def write(self, data: bytes) -> None:
+        """Body bytes. A client that reads nothing for too long is cut off."""
+        message = {"type": "http.response.body", "body": data, "more_body": True}
+        if not self._connection.flow.write_paused:
+            await self._send(message)
+            return
+        try:
+            async with asyncio.timeout(STALL_SECONDS):
+                await self._send(message)
+        except TimeoutError:
+            self._connection.transport.abort()
+            self.gone = True
+            raise Disconnected from None
+
+    def cut(self) -> None:
+        """Break the connection, so that a half answer is not taken for a whole one."""
+        self._connection.transport.abort()
+
+    async def finish(self) -> None:
+        """The body is complete."""
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def answer(self, status: int, headers: Headers, body: bytes) -> None:
+        """One whole answer of our own."""
+        self.started = True
+        await respond(self._send, status, headers, body)
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
@@ -110,15 +176,31 @@ async def serving(app: App, sock: socket.socket) -> AsyncIterator[int]:
         date_header=False,
         proxy_headers=False,
         timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    server = _Server(config)
-    task = asyncio.create_task(server.serve(sockets=[sock]))
+    config.load()
+    state = ServerState()
+    # uvicorn's own `Server` adds signal handlers, a ticking loop and slow polling at the end; its protocol needs none of them.
+    server = await asyncio.get_running_loop().create_server(
+        lambda: Intake(config=config, server_state=state, app_state={}), sock=sock
+    )
     try:
         yield sock.getsockname()[1]
     finally:
-        server.should_exit = True
-        await task
+        server.close()
+        await _ended(state)
+
+
+async def _ended(state: ServerState) -> None:
+    for connection in list(state.connections):
+        connection.shutdown()
+    if state.tasks:
+        await asyncio.wait(state.tasks, timeout=_GRACE_SECONDS)
+    for task in state.tasks:
+        task.cancel()
+    if state.tasks:
+        await asyncio.wait(state.tasks)
+    for connection in list(state.connections):
+        connection.transport.abort()
 
 
 async def read_body(receive: Receive, cap: int) -> bytes:
