@@ -100,11 +100,17 @@ def _host(globs: tuple[str, ...]) -> Predicate:
     return holds
 
 
+_PEER = re.compile(
+    r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:[^/@\s]*@)?(?:\[[^\]]*\]|[^/:\s]*)(?::(?P<port>\d{1,5}))?", re.IGNORECASE
+)
+_PORTS = {"https": "443", "http": "80", "ssh": "22", "git": "9418", "ftp": "21"}
+
+
 def port(value: str) -> str:
     """The port that a URL or `host:port` names, by its scheme where it names none; empty when unknown."""
-    found = re.match(r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:[^/@\s]*@)?(?:\[[^\]]*\]|[^/:\s]*)(?::(?P<port>\d{1,5}))?", value, re.I)
+    found = _PEER.match(value)
     assert found is not None  # every part is optional
-    return found["port"] or {"https": "443", "http": "80", "ssh": "22", "git": "9418", "ftp": "21"}.get((found["scheme"] or "").lower(), "")
+    return found["port"] or _PORTS.get((found["scheme"] or "").lower(), "")
 
 
 def _path(globs: tuple[str, ...]) -> Predicate:

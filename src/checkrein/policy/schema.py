@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from checkrein.profiles.schema import Role, ToolKind
+from checkrein.profiles.schema import ToolKind
 from checkrein.vocab.acts import Act
 from checkrein.vocab.calls import NOTHING, CallKind
 from checkrein.vocab.effects import EffectKind, Flag, Net, Zone
@@ -138,7 +138,7 @@ class McpReview:
     server: str
     tool: str
     profile: str = ""
-    arguments: Mapping[str, Role | Literal[""]] | None = None
+    arguments: Mapping[str, str] | None = None
     digest: str = ""
     read_only: bool = False
 
@@ -151,7 +151,7 @@ class ToolReview:
     name: str
     kind: ToolKind
     namespace: str | None = None
-    arguments: Mapping[str, Role | Literal[""]] = field(default_factory=lambda: NOTHING)
+    arguments: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     digest: str = ""
 
 
