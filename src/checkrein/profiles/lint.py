@@ -192,6 +192,19 @@ def _arguments(tool: Tool, _profile: Profile) -> Iterator[Finding]:
             )
 
 
+def _gaps(tool: Tool, _profile: Profile) -> Iterator[Finding]:
+    """A pointer whose every role has a condition would have none at all where no condition holds."""
+    roles = [(rank, argument) for rank, argument in enumerate(tool.arguments) if argument.role is not None]
+    for pointer in dict.fromkeys(argument.pointer for _, argument in roles):
+        entries = [(rank, argument.when) for rank, argument in roles if argument.pointer == pointer]
+        if all(when is not None and not when.unless for _, when in entries):
+            yield Finding(
+                ("arguments", entries[-1][0], "when"),
+                f"where no condition holds, `{pointer}` of `{tool.name}` has no role",
+                "leave one entry without `when`, or give one `unless = true`",
+            )
+
+
 def _argument(argument: Argument, tool: Tool) -> Iterator[tuple[str, str, str]]:
     pointer, role = argument.pointer, argument.role
     if not _POINTER.fullmatch(pointer):
@@ -208,7 +221,7 @@ def _argument(argument: Argument, tool: Tool) -> Iterator[tuple[str, str, str]]:
     if not argument.types:
         yield "pointer", f"`{pointer}` has the role `{role}` but no `types`", 'such as `types = ["string"]`'
     readable = _TYPES.get(role)
-    odd = [name for name in argument.types if readable is not None and name in _JSON_TYPES and name not in readable]
+    odd = [name for name in argument.types if readable and name in _JSON_TYPES and name not in {*readable, "null"}]
     if readable is not None and odd:
         yield (
             "types",
@@ -264,6 +277,7 @@ _TOOL_RULES: Final[tuple[Callable[[Tool, Profile], Iterator[Finding]], ...]] = (
     _role_needed,
     _pinned,
     _arguments,
+    _gaps,
     _sessions,
 )
 
@@ -306,7 +320,7 @@ def _top(profile: Profile) -> Iterator[Finding]:
         if "{name}" not in pattern:
             yield Finding(("spellings", rank), f"`{pattern}` does not hold `{{name}}`")
     for rank, path in enumerate(entry.path for entry in profile.protected):
-        if path.startswith("{config}/") and not profile.launch.config_dir:
+        if path.startswith("{config}") and not profile.launch.config_dir:
             yield Finding(("protected", rank), f"`{path}` needs `launch.config_dir`")
 
 

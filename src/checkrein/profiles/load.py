@@ -92,7 +92,7 @@ def _protected(value: Any, path: KeyPath, faults: Faults) -> Any:
     if not isinstance(value, str):
         faults.add(path, f"{name_of(path)} must be text, not {kind_of(value)}")
         return BAD
-    if not value.startswith(("/", "~/", "{config}/", "{workspace}/")):
+    if value != "{config}" and not value.startswith(("/", "~/", "{config}/", "{workspace}/")):
         faults.add(path, f"`{value}` is no absolute path", "begin it with `/`, `~/`, `{config}/` or `{workspace}/`")
     return Protected(value)
 

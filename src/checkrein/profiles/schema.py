@@ -82,21 +82,23 @@ class Carriage(StrEnum):
 @dataclass(frozen=True, slots=True)
 class When:
     """A condition on a sibling argument (a key of the same object): `key` has one of `values`, an absent key counting as
-    None; or it is a text whose last path part, without `.exe` and in lower case, is one of `stems`.
+    None; or it is a text whose last path part, without `.exe` and in lower case, is one of `stems`. With `unless`, the
+    condition holds exactly where it would not.
     """
 
     key: str
     values: tuple[Any, ...] = ()
     stems: tuple[str, ...] = ()
+    unless: bool = False
 
     def holds(self, siblings: Mapping[str, Any]) -> bool:
         """Whether the condition is met by these sibling arguments."""
         value = siblings.get(self.key)
-        if any(type(one) is type(value) and one == value for one in self.values):
-            return True
-        if not self.stems or not isinstance(value, str):
-            return False
-        return value.replace("\\", "/").rstrip("/").rpartition("/")[2].lower().removesuffix(".exe") in self.stems
+        named = any(type(one) is type(value) and one == value for one in self.values)
+        if not named and self.stems and isinstance(value, str):
+            last = value.replace("\\", "/").rstrip("/").rpartition("/")[2]
+            named = last.lower().removesuffix(".exe") in self.stems
+        return named is not self.unless
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ class Argument:
     """One argument (or one nested value) of a tool.
 
     `pointer` is a JSON pointer below the argument object; `*` stands for every element of a list. A custom (freeform) tool
-    has the one argument `/input`. `types` are JSON type names (`string number integer boolean array object null`). For a
+    has the one argument `/input`. `types` are JSON type names (`string number integer boolean array object null`). A
+    null where the argument is not required is an absent argument, whatever `types` says. For a
     `flag.escalate` role, `values` are those that lift; without any, every value but null, false and the empty ones does. An
     argument without a role is known and inert, with everything below it. An argument may have several entries, with
     different `when`; each whose condition holds counts. A `calls` argument is a list of objects; `nested_name` and
