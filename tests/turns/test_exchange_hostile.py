@@ -38,6 +38,13 @@ def check(run: Run) -> None:
     assert len(run.rows("decision")) >= len(run.seen)
 
 
+def crossed(mine: bytes, other: bytes, key: str) -> bytes:
+    """An event that speaks of the item of another event."""
+    event, donor = (orjson.loads(Decoder().feed(raw)[0].data or b"null") for raw in (mine, other))
+    value = donor.get(key) or donor.get("item", {}).get("id")
+    return b"data: " + orjson.dumps({**event, key: value}) + b"\n\n"
+
+
 @st.composite
 def disordered(draw: st.DrawFn) -> bytes:
     """The events of one or two answers, each kept, dropped, doubled or moved."""
@@ -46,13 +53,17 @@ def disordered(draw: st.DrawFn) -> bytes:
         events += EVENTS[draw(st.sampled_from(BASES))]
     for _ in range(draw(st.integers(1, 6))):
         at = draw(st.integers(0, len(events) - 1))
-        match draw(st.sampled_from(["drop", "double", "move", "swap"])):
+        match draw(st.sampled_from(["drop", "double", "move", "cross", "swap"])):
             case "drop" if len(events) > 1:
                 del events[at]
             case "double":
                 events.insert(draw(st.integers(0, len(events))), events[at])
             case "move":
                 events.insert(draw(st.integers(0, len(events) - 1)), events.pop(at))
+            case "cross":
+                events.insert(
+                    at, crossed(events[at], draw(st.sampled_from(events)), draw(st.sampled_from(["item_id", "output_index"])))
+                )
             case _:
                 other = draw(st.integers(0, len(events) - 1))
                 events[at], events[other] = events[other], events[at]

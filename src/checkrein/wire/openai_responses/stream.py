@@ -89,7 +89,7 @@ class StreamReader:
         self._slots: list[Slot] = []
         self._by_id: dict[str, Slot] = {}
         self._by_index: dict[int, Slot] = {}
-        self._call_ids: set[str] = set()
+        self._by_call: dict[str, list[Slot]] = {}
         self.response = ""
 
     def read(self, event: Any) -> Step | None:
@@ -229,9 +229,9 @@ class StreamReader:
     def _close(self, slot: Slot, item: Mapping[str, Any]) -> Call:
         slot.final, slot.closed = item, True
         call = items.read_call(item)
-        if call.id and call.id in self._call_ids:
+        if call.id and call.id in self._by_call:
             call = replace(call, fault="its call id was used before in this answer")
-        self._call_ids.add(call.id)
+        self._by_call.setdefault(call.id, []).append(slot)
         return replace(call, declared=self._request.keys(call.name, call.namespace))
 
     # Events about items.
@@ -326,13 +326,13 @@ class StreamReader:
         return tuple(listed)
 
     def _match(self, item: Mapping[str, Any], taken: Collection[int]) -> Slot | None:
-        free = [slot for slot in self._slots if slot.calls and slot.number not in taken]
-        for key in ("id", "call_id"):
-            if named := _text_of(item, key):
-                found = [slot for slot in free if _text_of(slot.final or (slot.first[0] if slot.first else {}), key) == named]
-                if found:
-                    return found[0]
-        return None
+        """The slot of a listed item, by item id, else by call id."""
+        named, call_id = self._by_id.get(_text_of(item, "id")), _text_of(item, "call_id")
+        for slot in (*([named] if named else []), *self._by_call.get(call_id, [])):
+            if slot.calls and slot.number not in taken:
+                return slot
+        unfinished = (slot for slot in self._slots if slot.first and not slot.closed and slot.number not in taken)
+        return next((slot for slot in unfinished if call_id and slot.first[0].get("call_id") == call_id), None)
 
 
 def _compare(copy: Mapping[str, Any], final: Mapping[str, Any], *, first: bool) -> None:
