@@ -9,7 +9,15 @@ from checkrein.shell.spec import Run, Walk, Word
 
 Analyser = Callable[[Word, Run, Walk], None]
 
-LANGUAGES: dict[str, Analyser] = {}
+
+
+def _python(word: Word, run: Run, walk: Walk) -> None:
+    from checkrein.shell.scripts import python
+
+    python.analyse(word, run, walk)
+
+
+LANGUAGES: dict[str, Analyser] = {"python": _python}
 SHEBANG = re.compile(r"#!\s*(\S+)(?:\s+(?:-S\s+)?(\S+))?")
 SUFFIXES = {
     ".sh": "posix",
