@@ -6,7 +6,6 @@ current catalog; without any it is not offered. A call's name is mapped back onl
 
 from __future__ import annotations
 
-import json  # the only parser here that shows repeated keys
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
@@ -17,6 +16,7 @@ import orjson
 from checkrein.replay.items import canonical
 from checkrein.vocab.errors import UsageError
 from checkrein.vocab.messages import Tool
+from checkrein.wire import strict
 
 SKILL = "skill"
 SKILL_ALIAS = "harness_skill"
@@ -35,21 +35,11 @@ def original(name: str) -> str:
 
 
 def strict_object(text: str) -> dict[str, Any] | str:
-    """The one JSON object that `text` is, or why it is none. A repeated key makes it ambiguous, so it is none."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise ValueError("a key is repeated")
-        return found
-
-    def no_constant(name: str) -> NoReturn:
-        raise ValueError(f"`{name}` is no JSON")
-
+    """The one JSON object that `text` is, or why it is none. What two readers could read in two ways is none."""
     try:
-        value = json.loads(text, object_pairs_hook=once, parse_constant=no_constant)
-    except (ValueError, RecursionError) as error:
-        return f"the arguments are no JSON object: {error}"
+        value = strict.loads(text.encode())
+    except (strict.StrictError, UnicodeEncodeError) as error:
+        return f"the arguments {error}"
     return value if isinstance(value, dict) else "the arguments are no JSON object"
 
 

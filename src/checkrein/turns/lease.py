@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from checkrein.replay.history import History
 from checkrein.vocab.errors import CheckreinError
-from checkrein.wire.appserver import Handling, Setup, handling
+from checkrein.wire.appserver import TOOL_CALL, Handling, Setup, handling
 from checkrein.wire.jsonrpc import RpcNotification, RpcRequest
 
 if TYPE_CHECKING:
@@ -93,17 +93,24 @@ class Lease:
             raise CheckreinError(f"a lease that is {self.state.value} cannot {move.value}")
         self.state = after
 
-    def hold(self, message: RpcNotification | RpcRequest) -> None:
-        """An event of the thread while no request runs. The next request tells of it."""
+    def hold(self, message: RpcNotification | RpcRequest) -> bool:
+        """An event of the thread while no request runs; the next request tells of it. True: it is a server request that
+        must be declined at once, because Codex would wait for the answer.
+        """
         what = handling(message.method) if isinstance(message, RpcNotification) else None
         if what is Handling.QUIET or what is Handling.PROGRESS:
-            return
+            return False
         if what is Handling.CLOSED:
             self.void = "the server closed the thread"
         if len(self.held) >= HELD_LIMIT:
             self.void = "too much happened on the thread between two requests"
-            return
+            return isinstance(message, RpcRequest)
         self.held.append(message)
+        if isinstance(message, RpcRequest) and message.method != TOOL_CALL:
+            if self.trajectory is not None:
+                self.trajectory.declined.add(message.id)
+            return True
+        return False
 
     def forget(self) -> None:
         """The thread is gone; what was known of it means nothing any more."""

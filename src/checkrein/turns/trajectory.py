@@ -51,7 +51,9 @@ Out = Chunk | Reply | TurnEnd
 
 @dataclass(slots=True)
 class Trajectory:
-    """`landings` counts every raw item by its row; `said`, `items` and the rest belong to the step that runs."""
+    """`landings` counts every raw item by its row; `items`, `context` and `aliases` belong to the step that runs. `declined`
+    are server requests that were answered while no step ran.
+    """
 
     sent: Sent
     catalog: Catalog
@@ -66,6 +68,7 @@ class Trajectory:
     pending: dict[str, Pending] = field(default_factory=dict)
     _arrived: dict[str, Pending] = field(default_factory=dict)
     _calls: dict[str, Item] = field(default_factory=dict)
+    declined: set[int | str] = field(default_factory=set)
     _handed: set[str] = field(default_factory=set)
     _ended_items: set[str] = field(default_factory=set)
     _closed: bool = False
@@ -170,7 +173,10 @@ class Trajectory:
             result = DECLINES.get(message.method)
             said = "an error" if result is None else f"`{canonical(dict(result)).decode()}`"
             ident = next((str(params[key]) for key in ("itemId", "callId", "serverName") if params.get(key)), str(message.id))
-            yield Reply(message.id, result)
+            if message.id in self.declined:
+                self.declined.discard(message.id)
+            else:
+                yield Reply(message.id, result)
             yield from self.report(
                 CodexAction(
                     Category.ACTION, Phase.DECLINED, message.method, ident, message.method, params, f"it was answered {said}"
