@@ -15,7 +15,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "guard": ("guard", "Run a harness with every tool call judged."),
     "journal": ("journal", "Show, verify and count journal rows."),
     "policy": ("policy", "Check, show, test and lint policies."),
-    "profile": ("profile", "List, show and check harness profiles."),
+    "profile": ("profile", "List, show, check, draft and compare harness profiles."),
     "scripted-model": ("scripted_model", "Serve a scripted model on loopback."),
 }
 
