@@ -252,7 +252,8 @@ class AppServer:
         """The process cannot be worked with any more."""
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
-        self._end(why)
+        # Not now: whoever is in the middle of sending something must come to its end first.
+        asyncio.get_running_loop().call_soon(self._end, why)
 
     def _end(self, why: str) -> None:
         if self.ended.is_set():

@@ -35,7 +35,7 @@ def write_catalog(launch: Launch, env: Mapping[str, str], private: Path) -> Path
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"the model catalog `{own}` of Codex's configuration cannot be read: {error}") from None
     else:
-        text = process.ask([launch.binary, "debug", "models", "--bundled"], bare_env(env, private))
+        text = process.ask([launch.binary, "debug", "models", "--bundled"], bare_env(env))
     path = private / "catalog.json"
     path.write_bytes(direct_catalog(text))
     return path

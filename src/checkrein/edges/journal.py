@@ -41,6 +41,13 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+def directory() -> Path:
+    """Where journals lie, by the platform's conventions."""
+    import platformdirs
+
+    return platformdirs.user_state_path("checkrein", appauthor=False) / "journal"
+
+
 def head_path(segment: Path) -> Path:
     """The head file of a segment."""
     return segment.with_suffix(".head")

@@ -17,6 +17,7 @@ from checkrein.turns import codex_argv, codex_plan
 from checkrein.vocab.errors import NotUsableError
 
 SYSTEM_DIR = Path("/etc/codex")
+_NOWHERE = "/nonexistent"
 _ARCH = {"x86_64": "x86_64", "amd64": "x86_64", "arm64": "aarch64", "aarch64": "aarch64"}
 _SYSTEM = {"linux": "unknown-linux-musl", "darwin": "apple-darwin"}
 _NPM_ARCH = {"x86_64": "x64", "aarch64": "arm64"}
@@ -39,11 +40,11 @@ class Launch:
 
 
 def prepare(
-    profile: Profile, program: str, argv: Sequence[str], env: Mapping[str, str], cwd: Path, upstream: str | None, private: Path
+    profile: Profile, program: str, argv: Sequence[str], env: Mapping[str, str], cwd: Path, upstream: str | None
 ) -> Launch:
-    """Read everything that the start depends on; raises what must stop it. `private` is a directory of ours."""
+    """Read everything that the start depends on, and write nothing; raises what must stop it."""
     binary = find_native(program)
-    bare = bare_env(env, private)
+    bare = bare_env(env)
     version = process.ask([binary, "--version"], bare).split()[-1:]
     help_text = process.ask([binary, "--help"], bare)
     invocation = codex_argv.parse(argv, _LISTED.findall(help_text.partition("Commands:")[2].partition("\n\n")[0]))
@@ -66,9 +67,9 @@ def prepare(
     )
 
 
-def bare_env(env: Mapping[str, str], private: Path) -> dict[str, str]:
+def bare_env(env: Mapping[str, str]) -> dict[str, str]:
     """For questions to the binary itself: the answer must not depend on the user's home, nor write into it."""
-    return {**env, "CODEX_HOME": str(private / "none"), "HOME": str(private)}
+    return {**env, "CODEX_HOME": f"{_NOWHERE}/codex", "HOME": _NOWHERE}
 
 
 def _knows(option: str, help_text: str, binary: Path, invocation: codex_argv.Invocation, bare: Mapping[str, str]) -> bool:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shutil
 import tempfile
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from checkrein.edges.appserver import AppServer, Launch, ProcessEndedError, RefusedError
-from checkrein.edges.run import Run, Slot
+from checkrein.edges.appserver import AppServer, Launch, RefusedError
+from checkrein.edges.provider_run import Run, Slot
 from checkrein.turns.lease import BusyError, Lease, Move, State
 from checkrein.turns.provider import Server, Step
 from checkrein.vocab.calls import NOTHING
@@ -84,6 +85,14 @@ class Pool:
         self._runs: set[Run] = set()
         self._background: set[asyncio.Task[None]] = set()
         self._reserved: set[str] = set()
+
+    @property
+    def silence(self) -> float:
+        return self.options.silence_seconds
+
+    @property
+    def grace(self) -> float:
+        return self.options.grace_seconds
 
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """The chunks of one request. Leaving the iterator early cancels it."""
@@ -209,6 +218,8 @@ class Pool:
         """The process of the slot's thread, or one for a new thread."""
         host = self._host_of(slot)
         if host is None or host.client.ended.is_set():
+            if slot.lease.thread is not None:
+                slot.lease.lose("the process of its thread ended")
             host = await self._host()
         host.slots.add(id(slot))
         self._stop_going(host)
@@ -235,12 +246,13 @@ class Pool:
         # The process reads no configuration file of ours: what must hold from its first moment is said on its command line.
         args = [] if options.native_tools else [arg for name in FEATURES_OFF for arg in ("-c", f"features.{name}=false")]
         launch = Launch(
-            options.program, cwd, (*args, *options.args), line_limit=options.line_limit, grace=options.grace_seconds
+            options.program,
+            cwd,
+            (*args, *options.args),
+            os.environ if options.env is None else options.env,
+            options.line_limit,
+            options.grace_seconds,
         )
-        if options.env is not None:
-            launch = Launch(
-                options.program, cwd, launch.args, options.env, line_limit=options.line_limit, grace=options.grace_seconds
-            )
         try:
             client = await AppServer.start(launch)
         except BaseException:
@@ -324,10 +336,8 @@ class Pool:
             self.hosts.remove(host)
             self.background(self._close_host(host))
         for slot in list(self.slots.values()):
-            if id(slot) in host.slots and slot.run is None and slot.lease.session not in self._reserved:
+            if id(slot) in host.slots and slot.run is None:
                 slot.lease.lose(f"{why}; its last words: {words}" if words else why)
-                if slot.lease.state is State.IDLE:
-                    self._drop(slot)
         for run in list(self._runs):
             if run.client is host.client:
                 run.died(why)
@@ -347,10 +357,7 @@ class Pool:
             run.end(Failure(FailureCode.TRANSPORT, str(error)))
             run.give_up()
 
-    def background(self, work: Any) -> None:
+    def background(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-
-
-__all__ = ["Options", "Pool", "ProcessEndedError"]

@@ -93,6 +93,22 @@ def lint(profile: Profile) -> list[Finding]:
     return [*found, *_claimed_twice(profile)]
 
 
+def schemas(profile: Profile) -> list[Finding]:
+    """Pinned schemas that are none. Apart, because loading the validator takes longer than loading a profile."""
+    import jsonschema_rs
+
+    found = []
+    for rank, tool in enumerate(profile.tools):
+        if not tool.schema:
+            continue
+        try:
+            jsonschema_rs.validator_for(dict(tool.schema))
+        except (jsonschema_rs.ValidationError, ValueError) as error:
+            first = str(error).partition("\n")[0]
+            found.append(Finding(("tools", rank, "schema"), f"the schema of `{tool.name}` is none: {first}"))
+    return found
+
+
 def claims(profile: Profile) -> Iterator[Claim]:
     """Every spelling of every tool, as (namespace, name), with the tool's rank."""
     for rank, tool in enumerate(profile.tools):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
-from checkrein.profiles.lint import claims, lint
-from checkrein.profiles.schema import SCHEMA, Argument, Key, Profile, Protected, Tool, When
+from checkrein.profiles.lint import claims, lint, schemas
+from checkrein.profiles.schema import SCHEMA, Argument, Key, Profile, Protected, Tool, When, Wire
 from checkrein.vocab.structure import BAD, Faults, Reader, Structurer, body_of, kind_of, name_of
 from checkrein.vocab.toml import KeyPath, read
 
@@ -22,32 +23,48 @@ OWN_NAME: Final = "<name>"  # a namespace that is the tool's own name
 _SOURCE: Final = re.compile(r"(?:header:[a-z0-9!#$%&'*+.^_`|~-]+|body:(?:/[^#]*)?)(?:#(?:/.*)?)?")
 
 
-def parse(text: str, file: str) -> Profile:
-    """The profile that the text states; a `ConfigError` with every fault where it states none."""
+def parse(text: str, file: str, *, thorough: bool = False) -> Profile:
+    """The profile that the text states; a `ConfigError` with every fault where it states none. A `thorough` reading also tries
+    the pinned schemas, which otherwise are tried when a call first meets them.
+    """
     document = read(text, file)
     faults = Faults(document)
     body = body_of(document, SCHEMA, faults)
     tables = body.pop("tools", None)
-    structurer = Structurer(_HOOKS)
+    structurer = _structurer()
     if tables is None:
         faults.add((), "the file lacks the key `tools`", "a harness without tools needs no profile")
     ranked = structurer.elements(Tool, tables, faults, ("tools",)) if tables is not None else []
-    profile = structurer.read(Profile, {**body, "tools": []}, faults)
-    if profile is not None:
-        ranks = [rank for rank, _ in ranked]
-        tools = tuple(_spelled(tool, tables[rank], profile) for rank, tool in ranked)
-        profile = replace(profile, tools=tools)
-        faulty = [path for path, _ in faults.found]
-        for finding in lint(profile):
-            path = _in_file(finding.path, ranks)
-            # A finding about something that is faulty already would only repeat it in other words.
-            if not any(at[: len(owner)] == owner for owner in _owners(path) for at in faulty):
-                faults.add(path, finding.sentence, finding.hint)
+    top = structurer.read(Profile, {**body, "tools": []}, faults)
+    profile = top or _stand_in(body, structurer, faults)
+    ranks = [rank for rank, _ in ranked]
+    profile = replace(profile, tools=tuple(_spelled(tool, tables[rank], profile) for rank, tool in ranked))
+    faulty = [path for path, _ in faults.found]
+    for finding in [*lint(profile), *(schemas(profile) if thorough else ())]:
+        path = _in_file(finding.path, ranks)
+        # A finding about something that is faulty already would only repeat it in other words.
+        if not any(at[: len(owner)] == owner for owner in _owners(path) for at in faulty):
+            faults.add(path, finding.sentence, finding.hint)
     faults.check()
-    assert profile is not None
+    assert top is not None
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     index = {spelling: tool for spelling, tool, _ in claims(profile)}
     return replace(profile, digest=digest, file=file, index=index)
+
+
+@cache
+def _structurer() -> Structurer:
+    """One for all files, because reading the annotations is the dearer half of a small file."""
+    return Structurer(_HOOKS)
+
+
+def _stand_in(body: dict[str, Any], structurer: Structurer, faults: Faults) -> Profile:
+    """A profile of whatever is sound at the top, so that a fault there hides none in the tools. It never leaves this module."""
+    sound = {key: value for key, value in body.items() if not faults.under((key,))}
+    needed = {"name": "stand-in", "title": "", "wire": Wire.RESPONSES.value, **sound, "tools": []}
+    made = structurer.read(Profile, needed, Faults(faults.document))
+    assert made is not None
+    return made
 
 
 def _spelled(tool: Tool, table: dict[str, Any], profile: Profile) -> Tool:
@@ -71,10 +88,10 @@ def _in_file(path: KeyPath, ranks: list[int]) -> KeyPath:
 
 
 def _owners(path: KeyPath) -> tuple[KeyPath, ...]:
-    """What must be sound for a finding to count: the whole tool, or the top-level key; for variants, the tools as well."""
+    """What must be sound for a finding to count: the whole tool, or the top-level key; with it what it is measured against."""
     if path[:1] == ("tools",):
         return (path[:2],)
-    return (path[:1], ("tools",)) if path[:1] == ("variants",) else (path[:1],)
+    return {"variants": (path[:1], ("tools",)), "passive": (path[:1], ("wire",))}.get(str(path[0]), (path[:1],))
 
 
 def _key(value: Any, path: KeyPath, faults: Faults) -> Any:

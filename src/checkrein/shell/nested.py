@@ -342,6 +342,7 @@ class Nested(Expansion):
     def script(self, language: str, word: Word, run: Run) -> None:
         """Inline code of an interpreter."""
         self.count()
+        self.repeated = True
         self.emit(
             Effect(
                 EffectKind.SCRIPT,

@@ -93,7 +93,7 @@ class Report:
             prefix, _, suffix = word.text.partition("\0")
             for root in word.roots:
                 place = root if not prefix or prefix == "./" else self.resolve(prefix, run) or prefix
-                if suffix.strip("/") and suffix.startswith("/"):
+                if suffix.startswith("/") and suffix.strip("/\0"):
                     marks.add(Flag.FILTERED)
                 self._path(kind, place, run, marks, word, why)
             return

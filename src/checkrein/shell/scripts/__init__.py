@@ -16,7 +16,13 @@ def _python(word: Word, run: Run, walk: Walk) -> None:
     python.analyse(word, run, walk)
 
 
-LANGUAGES: dict[str, Analyser] = {"python": _python}
+def _javascript(word: Word, run: Run, walk: Walk) -> None:
+    from checkrein.shell.scripts import javascript
+
+    javascript.analyse(word, run, walk)
+
+
+LANGUAGES: dict[str, Analyser] = {"python": _python, "javascript": _javascript}
 SHEBANG = re.compile(r"#!\s*(\S+)(?:\s+(?:-S\s+)?(\S+))?")
 SUFFIXES = {
     ".sh": "posix",
