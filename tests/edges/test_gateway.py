@@ -6,7 +6,7 @@ import json
 import orjson
 import pytest
 import zstandard
-from tests.support.gateways import PREFIX, TOOL, ask_body, events, gateway, served, told
+from gateways import PREFIX, TOOL, ask_body, events, gateway, served, told
 
 from checkrein.edges import asgi
 from checkrein.edges import gateway as subject

@@ -12,7 +12,7 @@ from typing import Any
 
 import aiohttp
 import orjson
-from tests.support.exchanges import PROFILE, judging, nothing
+from exchanges import PROFILE, judging, nothing
 
 from checkrein.edges import asgi, scripted
 from checkrein.edges.gateway import Gateway, Settings

@@ -57,8 +57,6 @@ def loopback(scenario: Scenario) -> Callable[..., None]:
         command = [*namespace(), sys.executable, __file__, place, *words]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=110, check=False)
-        if os.environ.get("SHOW"):
-            print(done.stdout, done.stderr)
         if done.returncode != 0:
             pytest.fail(f"{done.stdout[-6000:]}\n{done.stderr[-6000:]}", pytrace=False)
 
@@ -76,7 +74,8 @@ def main() -> None:
     file, name = place.split("::")
     _up()
     spec = importlib.util.spec_from_file_location("live_scenario", file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["live_scenario"] = module
     spec.loader.exec_module(module)

@@ -121,7 +121,7 @@ def play(name: str, *, namespace: str = "harness") -> dict[str, Played]:
     owners: dict[Any, str] = {}
     for row in rows(name):
         message = row["msg"]
-        if "_eof" in message or "_raw" in message or "_unparsed" in message:
+        if any(mark in message for mark in ("_eof", "_raw", "_unparsed", "_truncated")):
             continue
         if row["dir"] == "out":
             _sent(message, threads, asked, owners)

@@ -1,8 +1,8 @@
 """Messages to the provider's input, in two stages.
 
 `build` makes the logical history: what was said, item by item, folded. It only ever grows at its end as messages are added,
-so that "the same session, one step later" is a prefix test. `complete` makes of it what may be injected: complete pairs,
-no reasoning without its follower, outputs in the order of their calls, an id on every item that can carry one.
+so that "the same session, one step later" is a prefix test. `complete` makes of it what may be injected: complete pairs in
+the order of a live thread, no reasoning without its follower, an id on every item that can carry one.
 """
 
 from __future__ import annotations
@@ -176,7 +176,6 @@ def complete(history: History) -> tuple[list[dict[str, Any]], list[str]]:
     items = [entry.item for entry in history.entries if kind_of(entry.item) not in COMPACTIONS]
     items = _with_pairs(items, notes)
     items = _with_followers(items, notes)
-    items = _outputs_in_order(items)
     named = with_ids(items)
     for item in named:
         alias = history.aliases.get(text_field(item, "id"))
@@ -185,23 +184,49 @@ def complete(history: History) -> tuple[list[dict[str, Any]], list[str]]:
     return named, notes
 
 
+@dataclass(slots=True)
+class _Batch:
+    """Items up to the outputs of the calls among them: what a live thread has of one response, and then all its outputs."""
+
+    items: list[Item] = field(default_factory=list)
+    outputs: dict[str, Item | None] = field(default_factory=dict)  # by call id, in the order of the calls
+    answered: bool = False
+
+
 def _with_pairs(items: Sequence[Item], notes: list[str]) -> list[Item]:
-    """Every call with its output right behind, where it had none; no output without its call."""
-    outputs = {text_field(item, "call_id") for item in items if kind_of(item) in OUTPUTS}
-    calls: set[str] = set()
-    whole: list[Item] = []
+    """Every call with its output, all outputs of a response behind it in the order of the calls; no output without its call.
+
+    A live thread has them like this, whenever the results came and whoever gave them.
+    """
+    batches = [_Batch()]
+    homes: dict[str, _Batch] = {}
     for item in items:
         kind, call = kind_of(item), text_field(item, "call_id")
-        if kind in OUTPUTS and call not in calls:
-            notes.append(f"the output of the call `{call}` was left out: its call is not in the history")
+        batch = batches[-1]
+        if kind in OUTPUTS:
+            home = homes.get(call)
+            if home is None:
+                notes.append(f"the output of the call `{call}` was left out: its call is not in the history")
+            else:
+                home.outputs[call] = item
+                batch.answered = batch.answered or home is batch
             continue
-        whole.append(item)
+        if batch.outputs and (batch.answered or _is_input(item)):
+            batch = _Batch()
+            batches.append(batch)
+        batch.items.append(item)
         if kind in OUTPUT_OF and call:
-            calls.add(call)
-            if call not in outputs:
-                notes.append(f"the call `{call}` has no result: the model is told so")
-                whole.append(_no_result(OUTPUT_OF[kind], call))
-    return whole
+            batch.outputs[call] = None
+            homes[call] = batch
+    return [item for batch in batches for item in (*batch.items, *_outputs(batch, notes))]
+
+
+def _outputs(batch: _Batch, notes: list[str]) -> Iterator[Item]:
+    kinds = {text_field(item, "call_id"): kind_of(item) for item in batch.items}
+    for call, output in batch.outputs.items():
+        if output is None:
+            notes.append(f"the call `{call}` has no result: the model is told so")
+        yield output if output is not None else _no_result(OUTPUT_OF[kinds[call]], call)
 
 
 def _no_result(kind: str, call: str) -> dict[str, Any]:
@@ -229,21 +254,6 @@ def _with_followers(items: Sequence[Item], notes: list[str]) -> list[Item]:
 
 def _is_input(item: Item) -> bool:
     return kind_of(item) in OUTPUTS or (kind_of(item) == "message" and item.get("role") != "assistant")
-
-
-def _outputs_in_order(items: Sequence[Item]) -> list[Item]:
-    """A run of outputs in the order of their calls, which is how a live thread has them."""
-    order = {text_field(item, "call_id"): place for place, item in enumerate(items) if kind_of(item) in OUTPUT_OF}
-    arranged: list[Item] = []
-    run: list[Item] = []
-    for item in items:
-        if kind_of(item) in OUTPUTS:
-            run.append(item)
-            continue
-        arranged += sorted(run, key=lambda output: order[text_field(output, "call_id")])
-        run = []
-        arranged.append(item)
-    return arranged + sorted(run, key=lambda output: order[text_field(output, "call_id")])
 
 
 def extends(longer: Sequence[Entry], shorter: Sequence[Entry]) -> bool:

@@ -544,7 +544,46 @@ def git(run: Run, walk: Nested) -> Feed:
     return Feed()
 
 
+def download(run: Run, walk: Nested) -> Feed:
+    """Network clients write what comes from the network."""
+    return Feed(fetched=True)
+
+
 FLOWS: dict[str, Flow] = {
+    **dict.fromkeys(
+        [
+            "curl",
+            "wget",
+            "wget2",
+            "aria2c",
+            "http",
+            "https",
+            "xh",
+            "curlie",
+            "lwp-request",
+            "GET",
+            "lynx",
+            "w3m",
+            "links",
+            "elinks",
+            "nc",
+            "ncat",
+            "netcat",
+            "socat",
+            "telnet",
+            "ftp",
+            "tftp",
+            "ssh",
+            "httpie",
+            "fetch",
+            "gsutil",
+            "rclone",
+            "s3cmd",
+            "mc",
+            "axel",
+        ],
+        download,
+    ),
     "cat": cat,
     "bat": cat,
     "zcat": decompress,

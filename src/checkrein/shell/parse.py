@@ -69,7 +69,7 @@ ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([A-Za-z0-9_@*.+-]*)\])?(\+?)
 INDEXED = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\[")
 REDIRECT = re.compile(r"&>>?|<<<|<<-?|<>|<&|>&|>>|>\||>!|<|>")
 DESCRIPTOR = re.compile(r"[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\}")
-DECLARERS = frozenset(["declare", "typeset", "local", "export", "readonly", "alias", "eval", "let"])
+DECLARERS = frozenset(["declare", "typeset", "local", "export", "readonly", "eval"])
 COMMENT = re.compile(r"[^\n]*")
 NO_STOPS: frozenset[str] = frozenset()
 FI, DO, DONE, THEN = frozenset(["elif", "else", "fi"]), frozenset(["do"]), frozenset(["done"]), frozenset(["then"])
@@ -610,8 +610,8 @@ class Parser(Words):
                     words.append(Raw(i, j, found))
                     end = j
                     continue
-            if not words or (words[0].parts in DECLARERS):
-                assign = self.long_assignment()
+            if not words or (isinstance(words[0].parts, str) and words[0].parts in DECLARERS):
+                assign = self.long_assignment(array_only=bool(words) and words[0].parts == "eval")
                 if assign is not None:
                     if words:
                         words.append(Raw(assign.start, assign.end, f"{assign.name}="))
@@ -636,11 +636,13 @@ class Parser(Words):
         index = m.group(2)
         return Assign(m.group(1), value, bool(m.group(3)), None if index is None else [index], start, value.end)
 
-    def long_assignment(self) -> Assign | None:
+    def long_assignment(self, *, array_only: bool = False) -> Assign | None:
         """An assignment whose value or subscript is more than plain text; None, with the cursor unmoved, when it is none."""
         text = self.text
         start = self.i
         m = ASSIGN.match(text, start)
+        if array_only and (m is None or not text.startswith("(", m.end())):
+            return None
         if m is not None:
             self.i = m.end()
             if text.startswith("(", self.i):

@@ -363,10 +363,12 @@ class Walker(Nested):
         pick, choices, outs = self.pick, self.choices, self.outs
         env: Mapping[str, Word] = NOTHING
         if node.assigns:
-            if words and node.words[0].parts not in DECLARING:
+            if words and not (isinstance(node.words[0].parts, str) and node.words[0].parts in DECLARING):
                 env = {a.name: self.assigned_word(a) for a in node.assigns}
                 for name, word in env.items():
                     check_variable(self, name, word, span)
+            elif words:
+                words = self.declared(node.assigns, words, span)
             else:
                 for assign in node.assigns:
                     self.bind(assign, span)
@@ -482,6 +484,21 @@ class Walker(Nested):
             self.act(Act.REVERSE_SHELL, run, "connects a shell to a network peer", word)
 
     # assignments
+
+    def declared(self, assigns: list[Assign], words: list[Word], span: Span) -> list[Word]:
+        """The words of `export a=b c=(d)`: a scalar's value goes into its word, unsplit; an array is bound here."""
+        out = list(words)
+        for assign in assigns:
+            at = next((n for n, word in enumerate(out) if word.text == f"{assign.name}="), -1)
+            if isinstance(assign.value, list) or assign.index is not None or at < 0:
+                if words[0].text in ("local", "declare", "typeset") and self.frames and assign.name not in self.locals:
+                    self.locals[assign.name] = self.state.vars.get(assign.name)
+                self.bind(assign, span)
+                continue
+            value = self.text(assign.value.parts, tilde=True)
+            text = f"{assign.name}{'+' * assign.append}={value.texts[0]}"
+            out[at] = Word(text, out[at].span, UNKNOWN not in text, value.glob, True, feed=value.feed)
+        return out
 
     def assigned_word(self, assign: Assign) -> Word:
         if isinstance(assign.value, list):
@@ -708,7 +725,7 @@ class Walker(Nested):
             family(run, self)
 
 
-DECLARING = frozenset(["declare", "typeset", "local", "export", "readonly", "alias", "eval", "let"])
+DECLARING = frozenset(["declare", "typeset", "local", "export", "readonly", "eval"])
 SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh", "mksh", "rbash"])
 HANDLERS: dict[type, Callable[[Walker, object], None]] = {
     Pipe: Walker.pipe,  # type: ignore[dict-item]

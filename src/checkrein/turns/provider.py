@@ -52,6 +52,9 @@ class Tag(StrEnum):
     INTERRUPT = "turn/interrupt"
 
 
+THREAD_START = Tag.THREAD.value
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """Send a request; its reply comes back under the tag."""
@@ -273,7 +276,9 @@ class Step:
         note = "Codex co-owns the prompt and the tools of this thread"
         if sources:
             note += "; it adds instructions from its own home, which nothing here can prevent"
-        yield from self._act(CodexAction(Category.LIFECYCLE, Phase.COMPLETED, Tag.THREAD, ident, Tag.THREAD, snapshot, note))
+        yield from self._act(
+            CodexAction(Category.LIFECYCLE, Phase.COMPLETED, THREAD_START, ident, THREAD_START, snapshot, note)
+        )
         if self.ending is not None:
             yield from self._finish_failed(self.ending)
             return

@@ -188,7 +188,7 @@ def interpreter(rule: Interpreter) -> Family:
                 continue
             if rule.clustered and not text.startswith("--"):
                 cut = next((at for at, letter in enumerate(text[1:], 1) if letter in rule.clustered), None)
-                if cut is not None and not re.match(r"-[iIxMm0FCvW]", text):
+                if cut is not None and not re.match(r"-[iIxMm0FCvWrKT]", text):
                     tail = text[cut + 1 :]
                     target = (
                         Word(tail, word.span, word.resolved, feed=word.feed) if tail else args[i] if i < len(args) else None

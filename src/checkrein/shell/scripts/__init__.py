@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from checkrein.shell.scripts.tongues import TONGUES
 from checkrein.shell.spec import Run, Walk, Word
 
 Analyser = Callable[[Word, Run, Walk], None]
@@ -22,7 +23,48 @@ def _javascript(word: Word, run: Run, walk: Walk) -> None:
     javascript.analyse(word, run, walk)
 
 
-LANGUAGES: dict[str, Analyser] = {"python": _python, "javascript": _javascript}
+def _awk(word: Word, run: Run, walk: Walk) -> None:
+    from checkrein.shell.scripts import streams
+
+    streams.awk(word, run, walk)
+
+
+def _sed(word: Word, run: Run, walk: Walk) -> None:
+    from checkrein.shell.scripts import streams
+
+    streams.sed(word, run, walk)
+
+
+def _make(word: Word, run: Run, walk: Walk) -> None:
+    from checkrein.shell.commands.wrappers import recipes
+
+    recipes(word.text, word, run, walk)
+
+
+def _shell(dialect: str) -> Analyser:
+    return lambda word, run, walk: walk.shell(word, run, dialect=dialect)
+
+
+def _lexical(language: str) -> Analyser:
+    def analyser(word: Word, run: Run, walk: Walk) -> None:
+        from checkrein.shell.scripts import others
+
+        others.analyse(language, word, run, walk)
+
+    return analyser
+
+
+LANGUAGES: dict[str, Analyser] = {
+    **{language: _lexical(language) for language in TONGUES},
+    "python": _python,
+    "javascript": _javascript,
+    "awk": _awk,
+    "sed": _sed,
+    "make": _make,
+    "expect": _lexical("tcl"),
+    "powershell": _shell("powershell"),
+    "cmd": _shell("cmd"),
+}
 SHEBANG = re.compile(r"#!\s*(\S+)(?:\s+(?:-S\s+)?(\S+))?")
 SUFFIXES = {
     ".sh": "posix",

@@ -400,7 +400,7 @@ class Reader:
         if isinstance(base, Alternatives):
             base = base.values[0]
         if name in ("constructor", "__proto__") and not (isinstance(base, Ref) and base.name == "Object"):
-            return Ref("Function") if name == "constructor" else NOTHING
+            return Ref("constructor") if name == "constructor" else NOTHING
         if isinstance(base, Ref):
             if base.name in ("globalThis", "global", "window"):
                 return self.names.get(name, Ref(name))

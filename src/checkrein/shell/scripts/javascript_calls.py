@@ -318,6 +318,8 @@ def files(reader: Reader, tail: str, values: Arguments) -> Value:
         actor.write(target, first(values, 1), append=True)
     elif tail in CHANGES:
         actor.touch(EffectKind.WRITE, target)
+    elif tail in READS and isinstance(target, Number):
+        return Unknown(Feed())
     elif tail in READS:
         actor.read(target)
         text = as_text(target)
@@ -527,6 +529,9 @@ HANDLERS: dict[str, Handler] = {
     "Reflect.apply": applied,
     "Reflect.get": reflected,
     "Deno.cwd": current,
+    "net.Socket": lambda _r, _v: Thing("socket", NOTHING),
+    "constructor": binding,
+    "constructor.constructor": binding,
     "shelljs.rm": lambda reader, values: reader.actor.delete(values[-1], tree=True) if values else None,
 }
 
@@ -552,6 +557,8 @@ def call_method(reader: Reader, receiver: Value, name: str, values: Arguments) -
                 reader.actor.write(other, Unknown(FETCHED))
             if isinstance(other, Thing) and other.kind == "socket":
                 reader.actor.bound_to_socket()
+        if name == "doShellScript":
+            reader.actor.shell(first(values))
         passed: list[Value] = [Unknown(FETCHED) if receiver.kind in ("response", "socket") else NOTHING]
         if receiver.kind == "response" and name == "then":
             passed = [receiver]
