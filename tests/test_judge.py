@@ -14,7 +14,6 @@ from checkrein.policy.decide import Policy
 from checkrein.policy.load import compile as compile_policy
 from checkrein.policy.schema import Source
 from checkrein.vocab.calls import Call, Result
-from checkrein.vocab.effects import EffectKind
 from checkrein.vocab.reasons import Reason
 from checkrein.vocab.site import Site
 from checkrein.vocab.state import State
