@@ -74,6 +74,10 @@ class Flag(StrEnum):
     EXPOSED = "exposed"  # what was read reaches the output or a network client
     CONTENT = "content"  # a write that replaces what was there
     CREATE = "create"
+    ATTRIBUTES = "attributes"  # rights or owner change, not the content
+    EXTRACTED = "extracted"  # an archive is unpacked below the value
+    MOVED = "moved"  # a delete that keeps the content elsewhere
+    LINKED = "linked"  # a link gives the place another name
 
 
 class Net(StrEnum):
