@@ -29,22 +29,28 @@ _ANY_KIND = tuple(kind for kind in CallKind if kind in {CallKind.FUNCTION, CallK
 def judge(call: Call, profile: Profile, policy: Policy, state: State) -> tuple[Verdict, State]:
     """The verdict on a call, and the state after it. An exception on the way is a refusal."""
     try:
-        what = understand(call, profile, state, lookup(profile, policy), secrets=secret_paths(policy.secrets, state.site))
-        facts = Facts(
-            tool=call.spelling or "(no name)",
-            namespace=call.namespace,
-            name=call.name,
-            profile=profile.name,
-            site=state.site,
-            effects=tuple(what.effects),
-            failing=what.failing,
-            notes=tuple(dict.fromkeys(what.notes)),
-            read_only=what.read_only,
-        )
+        facts, what = look(call, profile, policy, state)
         verdict = decide(facts, policy)
         return verdict, _after(call, what, state) if verdict.released else state
     except (Exception, RecursionError) as error:  # noqa: BLE001 - whatever it is, it admits nothing
         return _failed(call, profile, policy, state, error), state
+
+
+def look(call: Call, profile: Profile, policy: Policy, state: State) -> tuple[Facts, Understanding]:
+    """What a call would do, before anything is decided."""
+    what = understand(call, profile, state, lookup(profile, policy), secrets=secret_paths(policy.secrets, state.site))
+    facts = Facts(
+        tool=call.spelling or "(no name)",
+        namespace=call.namespace,
+        name=call.name,
+        profile=profile.name,
+        site=state.site,
+        effects=tuple(what.effects),
+        failing=what.failing,
+        notes=tuple(dict.fromkeys(what.notes)),
+        read_only=what.read_only,
+    )
+    return facts, what
 
 
 def _failed(call: Call, profile: Profile, policy: Policy, state: State, error: BaseException) -> Verdict:
@@ -158,4 +164,4 @@ def _argument(key: str, role: str) -> Argument:
     return Argument(pointer, Role(role) if role else None)
 
 
-__all__ = ["judge", "lookup", "observe"]
+__all__ = ["judge", "look", "lookup", "observe"]
