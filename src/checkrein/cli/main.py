@@ -11,6 +11,7 @@ from checkrein.vocab.errors import CheckreinError
 
 # verb -> (module below checkrein.cli, one line of help). The module has a click command named `command`.
 VERBS: dict[str, tuple[str, str]] = {
+    "explain": ("explain", "Say what becomes of one call, and why."),
     "journal": ("journal", "Show, verify and count journal rows."),
     "profile": ("profile", "List, show, check, draft and compare harness profiles."),
     "scripted-model": ("scripted_model", "Serve a scripted model on loopback."),

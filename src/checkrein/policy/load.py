@@ -28,7 +28,7 @@ from checkrein.policy.schema import (
     ToolReview,
 )
 from checkrein.profiles.schema import Role
-from checkrein.vocab.errors import ConfigError
+from checkrein.vocab.errors import ConfigError, Fault
 from checkrein.vocab.reasons import Reason
 from checkrein.vocab.structure import BAD, Faults, Reader, Structurer, body_of, kind_of, meant, name_of
 from checkrein.vocab.toml import Document, KeyPath, read
@@ -73,21 +73,22 @@ def compile(
     preset: Preset | str = Preset.STANDARD,
     profiles: Collection[str] = (),
     trial: Trial | None = None,
+    broken: Sequence[Fault] = (),
 ) -> Policy:
     """The policy of these files. A `Manifest` is one that was read and checked before (a built-in pack).
 
     With `profiles`, names of profiles in the files must be among them. Examples are run by `trial`; without one they are only
-    counted.
+    counted. `broken` are the faults of files that could not even be opened; they are reported with all the others.
     """
-    files = [one if isinstance(one, Manifest) else parse(one) for one in layers]
+    files, unread = _read_all(layers, broken)
     fresh = [one for one in files if isinstance(one, Read)]
-    digests = {row.digest for one in files for row in _manifest(one).trust}
+    digests = {row.digest for one in files for row in _manifest(one).trust if _manifest(one).layer is not Layer.PROJECT}
     for one in fresh:
         one.trusted = one.source.layer is Layer.PROJECT and one.manifest.digest in digests
     by_id = _names(files)
     for one in fresh:
-        _check(one, by_id, profiles)
-    _raise(fresh)
+        _check(one, by_id, profiles, whole=not unread)
+    _raise(fresh, unread)
     policy = _policy([_manifest(one) for one in files], Preset(preset))
     if trial is not None:
         for one in fresh:
@@ -96,12 +97,35 @@ def compile(
     return policy
 
 
+def checked(layers: Sequence[Source]) -> tuple[Manifest, ...]:
+    """The manifests of files that need no others, each checked."""
+    files, unread = _read_all(layers, ())
+    fresh = [one for one in files if isinstance(one, Read)]
+    by_id = _names(files)
+    for one in fresh:
+        _check(one, by_id, (), whole=not unread)
+    _raise(fresh, unread)
+    return tuple(one.manifest for one in fresh)
+
+
+def _read_all(layers: Sequence[Source | Manifest], broken: Sequence[Fault]) -> tuple[list[Read | Manifest], list[Fault]]:
+    """Every file as far as it can be read, and the faults of those that cannot be."""
+    files: list[Read | Manifest] = []
+    unread = list(broken)
+    for one in layers:
+        try:
+            files.append(one if isinstance(one, Manifest) else parse(one))
+        except ConfigError as error:
+            unread += error.faults
+    return files, unread
+
+
 def _manifest(one: Read | Manifest) -> Manifest:
     return one if isinstance(one, Manifest) else one.manifest
 
 
-def _raise(files: Iterable[Read]) -> None:
-    faults = [fault for one in files for _, fault in one.faults.found]
+def _raise(files: Iterable[Read], unread: Sequence[Fault] = ()) -> None:
+    faults = [*unread, *(fault for one in files for _, fault in one.faults.found)]
     if faults:
         raise ConfigError(faults)
 
@@ -218,10 +242,11 @@ def _place(rule: Rule) -> str:
     return f"{ref.file}:{ref.line} ({ref.layer.value})" if ref is not None else "another rule"
 
 
-def _check(one: Read, by_id: Mapping[str, Rule], profiles: Collection[str]) -> None:
+def _check(one: Read, by_id: Mapping[str, Rule], profiles: Collection[str], *, whole: bool) -> None:
+    """`whole` says that every file could be read, so that a rule which is not there does not exist."""
     for index, rule in enumerate(one.manifest.rule):
         _check_rule(one, index, rule)
-        _check_overrides(one, index, rule, by_id)
+        _check_overrides(one, index, rule, by_id, whole=whole)
         if profiles:
             for rank, name in enumerate(rule.on.profile):
                 if name not in profiles:
@@ -271,13 +296,14 @@ def _check_rule(one: Read, index: int, rule: Rule) -> None:
                 add(at(index, "examples", name), f"rule `{rule.id}` needs {where} in `{name}`, and has {len(given)}")
 
 
-def _check_overrides(one: Read, index: int, rule: Rule, by_id: Mapping[str, Rule]) -> None:
+def _check_overrides(one: Read, index: int, rule: Rule, by_id: Mapping[str, Rule], *, whole: bool) -> None:
     mine = LAYERS[Layer.USER] if one.trusted else LAYERS[one.source.layer]
     for rank, name in enumerate(rule.overrides):
         path = one.at(index, "overrides", rank)
         other = by_id.get(name)
         if other is None:
-            one.faults.add(path, f"there is no rule `{name}`", meant(name, by_id))
+            if whole:
+                one.faults.add(path, f"there is no rule `{name}`", meant(name, by_id))
         elif other.locked:
             one.faults.add(
                 path, f"rule `{name}` is locked at {_place(other)} and cannot be loosened by the {one.source.layer.value} layer"
@@ -337,4 +363,4 @@ def _try(one: Read, policy: Policy, trial: Trial) -> None:
                     )
 
 
-__all__ = ["BUILT_IN_EXAMPLES", "Read", "Trial", "compile", "parse"]
+__all__ = ["BUILT_IN_EXAMPLES", "Read", "Trial", "checked", "compile", "parse"]
