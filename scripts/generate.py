@@ -45,9 +45,49 @@ def commands() -> str:
     return "\n".join(lines)
 
 
+def rules() -> str:
+    from checkrein.edges.policies import builtin_sources
+    from checkrein.policy.explain import sketch
+    from checkrein.policy.load import checked
+
+    lines = [HEADER, "# Rules\n", "What the built-in layer says. Source: `src/checkrein/policy/builtin/`.\n"]
+    lines.append("`match` are examples for which a rule holds, `not` those for which it does not.\n")
+    for pack in checked(builtin_sources()):
+        name = Path(pack.file).name
+        lines.append(f"## {pack.title or name}\n\n{pack.about}\n\n`{name}`\n" if pack.about else f"## {pack.title or name}\n")
+        for rule in pack.rule:
+            lines.append(f"### `{rule.id}`\n")
+            said = [f"**{rule.verdict.value}**", *([f"`{rule.reason.value}`"] if rule.reason else [])]
+            said += ["locked"] if rule.locked else []
+            said += [f"in the presets {', '.join(rule.presets)}"] if rule.presets else []
+            said += [f"loosens {', '.join(f'`{name}`' for name in rule.overrides)}"] if rule.overrides else []
+            on = sketch(rule.on) + (f"; and another effect with {sketch(rule.also)}" if rule.also is not None else "")
+            lines.append(f"{', '.join(said)} on `{on}`\n")
+            lines += [f"Harm: {rule.harm}\n"] if rule.harm else []
+            lines += [f"Instead: {rule.instead}\n"] if rule.instead else []
+            shown = [f"match  {_line(one)}" for one in rule.examples.match]
+            shown += [f"not    {_line(one)}" for one in rule.examples.not_match]
+            lines += ["````text\n" + "\n".join(shown) + "\n````\n"] if shown else []
+    return "\n".join(lines)
+
+
+def _line(example: object) -> str:
+    """An example on one line."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(example))
+
+
+def packs() -> str:
+    from checkrein.edges.files import builtin_policy_texts
+    from checkrein.policy.packed import pack
+
+    return pack([(Path(file).name, text) for file, text in builtin_policy_texts()]).decode()
+
+
 GENERATED: dict[str, Callable[[], str]] = {
     "docs/reference/reasons.md": reasons,
     "docs/reference/commands.md": commands,
+    "docs/reference/rules.md": rules,
+    "src/checkrein/policy/packs.json": packs,
 }
 
 

@@ -13,6 +13,7 @@ from checkrein.vocab.errors import CheckreinError
 VERBS: dict[str, tuple[str, str]] = {
     "explain": ("explain", "Say what becomes of one call, and why."),
     "journal": ("journal", "Show, verify and count journal rows."),
+    "policy": ("policy", "Check, show, test and lint the policy."),
     "profile": ("profile", "List, show, check, draft and compare harness profiles."),
     "scripted-model": ("scripted_model", "Serve a scripted model on loopback."),
 }

@@ -33,11 +33,21 @@ def load(
     The examples of every file of organisation, user and project are run. Those of the built-in packs are run in the test
     suite; with `thorough` they are run here as well.
     """
+    return assemble(*sources(workspace, policies), preset=preset, thorough=thorough)
+
+
+def assemble(
+    above: Iterable[Source],
+    broken: Sequence[Fault] = (),
+    *,
+    preset: Preset | str = Preset.STANDARD,
+    thorough: bool = False,
+) -> Policy:
+    """The policy of these files on top of the built-in packs."""
     from checkrein.edges.trials import holding
 
-    found, broken = sources(workspace, policies)
     built_in: Sequence[Source | Manifest] = builtin_sources() if thorough else builtin_manifests()
-    return compile_policy([*built_in, *found], preset=preset, profiles=files.builtin_names(), trial=holding, broken=broken)
+    return compile_policy([*built_in, *above], preset=preset, profiles=files.builtin_names(), trial=holding, broken=broken)
 
 
 def sources(workspace: Path | str | None, policies: Iterable[Path | str] = ()) -> tuple[list[Source], list[Fault]]:

@@ -6,10 +6,10 @@ A grant is one text, `RULE EFFECT[+FLAG…] VALUE`, as `checkrein allow` takes i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 
-from checkrein.policy.schema import Rule
+from checkrein.policy.schema import Match, Rule
 from checkrein.vocab.effects import Effect, EffectKind, Flag, Net, Zone
 from checkrein.vocab.errors import UsageError
 from checkrein.vocab.facts import Facts
@@ -136,6 +136,19 @@ def shown(value: str) -> str:
     """A value on one line, cut to what people read."""
     line = " ".join(value.split())
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def conditions(match: Match) -> Iterator[tuple[str, list[str]]]:
+    """The conditions that are there, by name."""
+    for row in fields(match):
+        found = getattr(match, row.name)
+        if found:
+            yield row.name, [str(one) for one in found]
+
+
+def sketch(match: Match) -> str:
+    """The conditions on one line."""
+    return "; ".join(f"{name} {' | '.join(words)}" for name, words in conditions(match))
 
 
 # grants

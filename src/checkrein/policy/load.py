@@ -215,6 +215,8 @@ def _befores(value: Any, path: KeyPath, faults: Faults) -> Any:
 
 _TABLES: Final = Structurer({(Example, "before"): _befores})
 
+EXAMPLES: Final[Reader] = _example
+
 _HOOKS: Final[Mapping[Any, Reader]] = {
     Example: _example,
     **{(Match, name): _one_or_more(kind) for name, kind in get_type_hints(Match).items()},
@@ -353,14 +355,19 @@ def _try(one: Read, policy: Policy, trial: Trial) -> None:
         for name, wanted in (("match", True), ("not_match", False)):
             given: Sequence[Example] = getattr(rule.examples, name)
             for rank, example in enumerate(given):
-                holds = rule.id in trial(example, policy)
+                path = one.at(index, "examples", name, rank)
+                try:
+                    holds = rule.id in trial(example, policy)
+                except (Exception, RecursionError) as error:  # noqa: BLE001 - what cannot be judged proves nothing
+                    one.faults.add(path, f"the example `{example}` could not be judged: {error or type(error).__name__}")
+                    continue
                 if holds is not wanted:
                     said = "does not hold for" if wanted else "holds for"
                     one.faults.add(
-                        one.at(index, "examples", name, rank),
+                        path,
                         f"rule `{rule.id}` {said} its own example `{example}`",
                         "change the rule or the example; `checkrein explain` shows the effects",
                     )
 
 
-__all__ = ["BUILT_IN_EXAMPLES", "Read", "Trial", "checked", "compile", "parse"]
+__all__ = ["BUILT_IN_EXAMPLES", "EXAMPLES", "Read", "Trial", "checked", "compile", "parse"]
