@@ -128,3 +128,9 @@ def test_the_text_at_each_place_is_that_key_or_element(value):
             check(deeper, (*path, name))
 
     check(value, ())
+
+
+def test_a_comment_behind_a_value_moves_no_place():
+    document = read("[[t]]\nxs = [1, 22] # note\nt = {a = [5]} # note\n", "f")
+    assert document.place(("t", 0, "xs", 1)) == (2, 10)
+    assert document.place(("t", 0, "t", "a", 0)) == (3, 11)

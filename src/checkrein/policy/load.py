@@ -266,9 +266,9 @@ def _check_rule(one: Read, index: int, rule: Rule) -> None:
     on = rule.on
     if not rule.id.strip() or any(not (c.isalnum() or c in ".-_") for c in rule.id):
         add(at(index, "id"), f"`{rule.id}` is no id", "an id has letters, digits, `.`, `-` and `_` only")
-    if on == Match():
+    if on == Match() and not one.faults.under(at(index, "on")):
         add(at(index, "on"), "the rule has no condition", "name at least the effect that it is about")
-    if rule.also is not None and rule.also == Match():
+    if rule.also == Match() and not one.faults.under(at(index, "also")):
         add(at(index, "also"), "`also` has no condition")
     if on.fault:
         if rule.verdict is not Outcome.DENY or one.source.layer is not Layer.BUILT_IN or on != Match(fault=on.fault):
@@ -293,7 +293,7 @@ def _check_rule(one: Read, index: int, rule: Rule) -> None:
     if not on.fault:
         need = BUILT_IN_EXAMPLES if built_in else OWN_EXAMPLES
         for name, given in (("match", rule.examples.match), ("not_match", rule.examples.not_match)):
-            if len(given) < need:
+            if len(given) < need and not one.faults.under(at(index, "examples", name)):
                 where = f"at least {need} example{'s' if need > 1 else ''}"
                 add(at(index, "examples", name), f"rule `{rule.id}` needs {where} in `{name}`, and has {len(given)}")
 

@@ -155,7 +155,7 @@ def _inner(work: list[tuple[KeyPath, Node]], where: Callable[[Node], Place]) -> 
                 if path not in seen:
                     seen.add(path)
                     yield path, where(part)
-            value = node.children[-1]
+            value = [child for child in node.children if child.type != "comment"][-1]
         else:
             path, value = base, node
         if value.type == "inline_table":
