@@ -198,8 +198,9 @@ def _example(value: Any, path: KeyPath, faults: Faults) -> Any:
     if not isinstance(value, dict):
         faults.add(path, f"{name_of(path)} must be text or a table, not {kind_of(value)}")
         return BAD
+    before = len(faults.found)
     made = _TABLES.reader(Example)(value, path, faults)
-    if isinstance(made, Example) and (made.command is None) == (made.tool is None):
+    if isinstance(made, Example) and len(faults.found) == before and (made.command is None) == (made.tool is None):
         faults.add(path, f"{name_of(path)} must give either a `command` or a `tool`")
         return BAD
     return made

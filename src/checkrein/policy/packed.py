@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from typing import Any, Final
 
 from checkrein.policy.load import parse
@@ -72,14 +72,15 @@ def _placed(manifest: Manifest, file: str) -> Manifest:
 def _plain(value: Any) -> Any:
     """A value as JSON has it, without what is default anyway."""
     if is_dataclass(value):
-        blank = {row.name: row.default for row in fields(value)}
-        return {
-            row.name: _plain(got)
-            for row in fields(value)
-            if (got := getattr(value, row.name)) != blank[row.name] and got not in ((), {})
-        }
+        given = ((row, getattr(value, row.name)) for row in fields(value))
+        return {row.name: _plain(got) for row, got in given if not (type(got) is type(_blank(row)) and got == _blank(row))}
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
     return value
+
+
+def _blank(row: Field[Any]) -> Any:
+    """What a field has that nobody set."""
+    return row.default_factory() if row.default_factory is not MISSING else row.default
