@@ -94,9 +94,10 @@ def read_text(path: Path) -> str:
         raise UsageError(f"there is no file `{path}`") from None
     except OSError as error:
         raise UsageError(f"`{path}` can't be read: {_why(error)}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise UsageError(f"`{path}` is no regular file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise UsageError(f"`{path}` is no regular file")
         raw = file.read(LIMIT + 1)
     if len(raw) > LIMIT:
         raise UsageError(f"`{path}` is larger than {LIMIT // 1024 // 1024} MiB")

@@ -144,9 +144,10 @@ def _read(root: Path, path: str) -> str | None:
         handle = os.open(real, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return None
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
         raw = file.read(MAX_FILE + 1)
     if len(raw) > MAX_FILE:
         return None
