@@ -131,3 +131,65 @@ def test_a_tool_of_the_harness_that_its_profile_lacks_may_be_reviewed() -> None:
     review = '[[tools]]\nprofile = "codex"\nname = "new_shell"\nkind = "exec"\narguments = {line = "shell.posix"}\n'
     assert judge(call, CODEX, policy(review), State.at(Site()))[0].released
     assert judge(call, CLAUDE, policy(review), State.at(Site()))[0].reason is Reason.DEFAULT_DENY
+
+
+def test_a_file_written_anew_with_unknown_content_is_no_longer_judged_by_its_old_text() -> None:
+    state = State.at(Site())
+    _, state = judge(run("echo ls > run.sh", "c1"), CODEX, policy(), state)
+    assert judge(run("sh run.sh", "c2"), CODEX, policy(), state)[0].released
+    _, state = judge(run("cp other.sh run.sh", "c3"), CODEX, policy(), state)
+    assert judge(run("sh run.sh", "c4"), CODEX, policy(), state)[0].reason is Reason.OPAQUE
+
+
+def test_an_edit_of_part_of_a_file_makes_its_text_unknown() -> None:
+    state = State.at(Site())
+    _, state = judge(run("echo ls > run.sh", "c1"), CODEX, policy(), state)
+    edit = Call("Edit", "c2", args={"file_path": "/work/app/run.sh", "old_string": "ls", "new_string": "rm -rf /"})
+    verdict, state = judge(edit, CLAUDE, policy(), state)
+    assert verdict.released
+    assert judge(run("sh run.sh", "c3"), CODEX, policy(), state)[0].reason is Reason.OPAQUE
+
+
+def test_a_result_makes_only_the_files_of_its_own_call_readable_again() -> None:
+    state = State.at(Site(read=lambda _path: None))
+    _, state = judge(run("echo a > one.sh", "c1"), CODEX, policy(), state)
+    _, state = judge(run("echo b > two.sh", "c2"), CODEX, policy(), state)
+    assert set(observe(Result("c2", ""), CODEX, state).files) == {"/work/app/one.sh"}
+
+
+def test_more_files_than_are_remembered_are_still_known_as_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checkrein.vocab.state.MAX_FILES", 1)
+    _, state = judge(run("echo ls > one.sh; echo ls > two.sh"), CODEX, policy(), State.at(Site()))
+    assert state.files == {"/work/app/one.sh": None, "/work/app/two.sh": "ls\n"}
+
+
+def test_a_namespace_that_holds_a_control_character_reaches_no_reviewed_server() -> None:
+    review = '[[mcp]]\nserver = "db"\ntool = "run"\n'
+    call = Call("run", "c1", namespace="\0db", args={})
+    assert judge(call, CODEX, policy(review), State.at(Site()))[0].reason is Reason.DEFAULT_DENY
+
+
+def test_a_review_without_arguments_takes_those_that_the_server_declares_as_inert() -> None:
+    review = '[[mcp]]\nserver = "db"\ntool = "run"\n'
+    call = Call("run", "c1", namespace="mcp__db", args={"sql": "select 1"}, declared=frozenset({"sql"}))
+    assert judge(call, CODEX, policy(review), State.at(Site()))[0].released
+    named = review + 'arguments = {sql = ""}\n'
+    more = replace(call, args={"sql": "x", "new": 1}, declared=frozenset({"sql", "new"}))
+    assert judge(more, CODEX, policy(named), State.at(Site()))[0].reason is Reason.OPAQUE
+
+
+def test_the_shell_of_a_server_does_not_move_that_of_the_harness() -> None:
+    review = '[[mcp]]\nserver = "db"\ntool = "run"\narguments = {line = "shell.posix"}\n'
+    call = Call("mcp__db__run", "c1", args={"line": "cd /tmp"})
+    verdict, state = judge(call, CLAUDE, policy(review), State.at(Site()))
+    assert verdict.released
+    assert state.cwd == "/work/app"
+
+
+def test_what_the_operator_calls_secret_is_so_wherever_it_lies_and_only_for_reading() -> None:
+    named = policy('[secrets]\npaths = ["~/.config/tool/key", "/etc/tool.conf"]\n')
+    zones = set[tuple[str, str]]()
+    for command in ("cat ~/.config/tool/key", "cat /etc/tool.conf", "echo x > ~/.config/tool/key"):
+        verdict, _ = judge(run(command), CODEX, named, State.at(Site()))
+        zones |= {(effect.kind.value, effect.zone.value) for effect in verdict.effects if effect.zone is not None}
+    assert zones == {("read", "workspace-secret"), ("write", "home-dot")}

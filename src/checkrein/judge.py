@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from checkrein.classify.arguments import escape
 from checkrein.classify.tool import Lookup, Mcp, Understanding, understand
 from checkrein.policy.decide import Policy, decide
 from checkrein.policy.match import secret_paths
@@ -20,7 +21,7 @@ from checkrein.profiles.schema import Argument, Profile, Role, Tool, ToolKind
 from checkrein.vocab.calls import Call, CallKind, Result
 from checkrein.vocab.facts import Facts, Failing
 from checkrein.vocab.reasons import Reason
-from checkrein.vocab.state import MAX_FETCHED, MAX_FILES, MAX_SESSIONS, State, newest
+from checkrein.vocab.state import MAX_SESSIONS, State, forgetting, newest
 from checkrein.vocab.verdicts import Verdict
 
 _ANY_KIND = tuple(kind for kind in CallKind if kind in {CallKind.FUNCTION, CallKind.CUSTOM})
@@ -32,7 +33,7 @@ def judge(call: Call, profile: Profile, policy: Policy, state: State) -> tuple[V
         facts, what = look(call, profile, policy, state)
         verdict = decide(facts, policy)
         return verdict, _after(call, what, state) if verdict.released else state
-    except (Exception, RecursionError) as error:  # noqa: BLE001 - whatever it is, it admits nothing
+    except Exception as error:  # noqa: BLE001 - whatever it is, it admits nothing
         return _failed(call, profile, policy, state, error), state
 
 
@@ -66,14 +67,14 @@ def _after(call: Call, what: Understanding, state: State) -> State:
     if what.moved and what.cwd != state.cwd:
         changes["cwd"] = what.cwd
     if what.files:
-        changes["files"] = newest({**state.files, **what.files}, MAX_FILES)
-        changes["drafts"] = newest({**state.drafts, call.id: frozenset(what.files)}, MAX_FILES)
-    if what.fetched:
-        changes["fetched"] = frozenset(sorted(state.fetched | what.fetched)[-MAX_FETCHED:])
+        kept = {path: text for path, text in state.files.items() if path not in what.files}
+        changes["files"] = forgetting({**kept, **what.files})
+        changes["drafts"] = {**state.drafts, call.id: state.drafts.get(call.id, frozenset()) | what.files.keys()}
+    if not what.fetched <= state.fetched:
+        changes["fetched"] = state.fetched | what.fetched
     if what.opening is not None and call.id:
         changes["opening"] = newest({**state.opening, call.id: what.opening}, MAX_SESSIONS)
-    after = replace(state, **changes) if changes else state
-    return after.with_session(*what.typed) if what.typed is not None else after
+    return replace(state, **changes) if changes else state
 
 
 def observe(result: Result, profile: Profile, state: State) -> State:
@@ -118,32 +119,34 @@ def _pattern(text: str) -> re.Pattern[str]:
 def lookup(profile: Profile, policy: Policy) -> Lookup:
     """Finds tools as the harness itself does, then MCP tools, then what the operator has reviewed."""
 
+    def server(name: str, tool: str, call: Call | None = None) -> Mcp:
+        return Mcp(name, tool, _reviewed_mcp(profile, policy, name, tool, call))
+
     def find(call: Call) -> Tool | Mcp | None:
-        if call.namespace is not None and call.namespace.startswith("\0"):
-            server = call.namespace[1:]
-            return Mcp(server, call.name, _reviewed_mcp(profile, policy, server, call.name))
         tool = profile.find(call.name, call.namespace)
         if tool is not None:
             return tool
         named = profile.mcp_tool(call.name, call.namespace)
         if named is not None:
-            return Mcp(*named, _reviewed_mcp(profile, policy, *named))
+            return server(*named, call)
         return _reviewed(profile, policy, call)
 
-    return find
+    return Lookup(find, server)
 
 
-def _reviewed_mcp(profile: Profile, policy: Policy, server: str, name: str) -> Tool | None:
+def _reviewed_mcp(profile: Profile, policy: Policy, server: str, name: str, call: Call | None) -> Tool | None:
     exact = [row for row in policy.mcp if row.server == server and row.tool == name]
     whole = [row for row in policy.mcp if row.server == server and row.tool == "*"]
     for row in (*exact, *whole):
         if row.profile in {"", profile.name}:
-            return _mcp_tool(name, row)
+            return _mcp_tool(name, row, call)
     return None
 
 
-def _mcp_tool(name: str, row: McpReview) -> Tool:
-    arguments = tuple(_argument(key, role) for key, role in row.arguments.items()) if row.arguments is not None else ()
+def _mcp_tool(name: str, row: McpReview, call: Call | None) -> Tool:
+    """Without reviewed arguments, those of the call are known and inert."""
+    given = row.arguments if row.arguments is not None else dict.fromkeys(call.args if call is not None else (), "")
+    arguments = tuple(_argument(key, role) for key, role in given.items())
     return Tool(name, ToolKind.HOSTED, arguments=arguments, calls=_ANY_KIND, read_only=row.read_only)
 
 
@@ -160,8 +163,7 @@ def _own_tool(row: ToolReview) -> Tool:
 
 
 def _argument(key: str, role: str) -> Argument:
-    pointer = key if key.startswith("/") else "/" + key.replace("~", "~0").replace("/", "~1")
-    return Argument(pointer, Role(role) if role else None)
+    return Argument(key if key.startswith("/") else f"/{escape(key)}", Role(role) if role else None)
 
 
 __all__ = ["judge", "look", "lookup", "observe"]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from casefiles import rows
 
-from checkrein.classify.tool import Mcp, understand
+from checkrein.classify.tool import Lookup, Mcp, understand
 from checkrein.classify.understanding import Understanding
 from checkrein.edges.files import builtin_profiles
 from checkrein.judge import lookup
 from checkrein.policy.load import compile as compile_policy
-from checkrein.profiles.schema import Argument, Role, Tool, ToolKind
+from checkrein.profiles.schema import Argument, Role, Tool, ToolKind, When
 from checkrein.vocab.calls import Call, CallKind
 from checkrein.vocab.effects import Effect
 from checkrein.vocab.reasons import Reason
@@ -59,7 +59,7 @@ def test_a_new_tool_with_an_exec_role_needs_no_rule_to_be_covered() -> None:
     new = Tool("brand_new", ToolKind.EXEC, arguments=(replace(argument, pointer="/deep/*/line"),))
     codex = builtin_profiles()["codex"]
     call = Call("brand_new", args={"deep": [{"line": "rm -rf /"}]})
-    found = understand(call, codex, State.at(Site()), lambda _call: new)
+    found = understand(call, codex, State.at(Site()), Lookup(lambda _call: new))
     assert next((e.program, e.pointer) for e in found.effects if e.program == "rm") == ("rm", "/deep/0/line")
 
 
@@ -89,5 +89,33 @@ def test_a_reviewed_tool_of_a_server_is_judged_by_its_reviewed_roles() -> None:
     tool = Tool("run", ToolKind.HOSTED, arguments=(Argument("/path", Role.PATH_WRITE),), calls=(CallKind.FUNCTION,))
     codex = builtin_profiles()["codex"]
     call = Call("run", namespace="mcp__files", args={"path": "/etc/passwd"})
-    found = understand(call, codex, State.at(Site()), lambda _call: Mcp("files", "run", tool))
+    found = understand(call, codex, State.at(Site()), Lookup(lambda _call: Mcp("files", "run", tool)))
     assert [effect.kind.value for effect in found.effects] == ["mcp", "write"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "role"),
+    [
+        (ToolKind.WRITE, Role.PATH_WRITE),
+        (ToolKind.EXEC, Role.SHELL_POSIX),
+        (ToolKind.TYPE, Role.KEYS),
+        (ToolKind.FETCH, Role.URL),
+        (ToolKind.SCRIPT, Role.SCRIPT_PYTHON),
+    ],
+)
+def test_an_effectful_tool_without_its_own_effect_is_not_understood(kind: ToolKind, role: Role) -> None:
+    tool = Tool("odd", kind, arguments=(Argument("/from", Role.PATH_READ), Argument("/it", role)))
+    found = understand(
+        Call("odd", args={"from": "a.txt"}), builtin_profiles()["codex"], State.at(Site()), Lookup(lambda _call: tool)
+    )
+    assert found.failing is not None
+    assert found.failing.reason is Reason.MALFORMED
+
+
+def test_a_condition_looks_at_the_siblings_of_a_deep_value() -> None:
+    entry = Argument("/items/*/path", Role.PATH_READ, ("string",), when=When("type", ("file",)))
+    tool = Tool("odd", ToolKind.READ, arguments=(entry,))
+    args = {"items": [{"type": "file", "path": 4}]}
+    found = understand(Call("odd", args=args), builtin_profiles()["codex"], State.at(Site()), Lookup(lambda _call: tool))
+    assert found.failing is not None
+    assert found.failing.pointer == "/items/0/path"

@@ -61,18 +61,22 @@ def _roles(call: Call, tool: Tool, args: Mapping[str, Any]) -> Checked:
 
 
 def _argument(argument: Argument, args: Mapping[str, Any]) -> Flaw | None:
-    if argument.when is not None and not argument.when.holds(args):
-        return None
     steps = argument.pointer[1:].split("/")
-    if argument.required and len(steps) == 1 and args.get(unescape(steps[0])) is None:
+    top = len(steps) == 1
+    if argument.required and top and _counts(argument, args) and args.get(unescape(steps[0])) is None:
         return Flaw(f"the argument `{unescape(steps[0])}` is missing", argument.pointer)
-    for pointer, value, _ in values(argument.pointer, args):
-        if value is None and not argument.required:
+    for pointer, value, siblings in values(argument.pointer, args):
+        if (value is None and not argument.required) or not _counts(argument, siblings):
             continue
         if argument.types and not _is(value, argument.types):
             wanted = " or ".join(argument.types)
             return Flaw(f"`{pointer}` must be {wanted}, not {type_name(value)}", pointer)
     return _shape(steps, args)
+
+
+def _counts(argument: Argument, siblings: Mapping[str, Any]) -> bool:
+    """Whether the entry is about these siblings at all."""
+    return argument.when is None or argument.when.holds(siblings)
 
 
 def _shape(steps: Sequence[str], args: Mapping[str, Any]) -> Flaw | None:
@@ -157,7 +161,7 @@ def roles(tool: Tool, args: Mapping[str, Any]) -> Iterator[tuple[Argument, str, 
         if argument.role is None:
             continue
         for pointer, value, siblings in values(argument.pointer, args):
-            if value is None or (argument.when is not None and not argument.when.holds(siblings)):
+            if value is None or not _counts(argument, siblings):
                 continue
             yield argument, pointer, value, siblings
 

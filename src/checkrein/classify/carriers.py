@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from checkrein.classify.locate import place
-from checkrein.classify.typed import keys, opened
+from checkrein.classify.typed import keys
 from checkrein.classify.understanding import Understanding
 from checkrein.profiles.schema import Argument, Role, ToolKind
 from checkrein.shell import facts
 from checkrein.vocab.calls import NOTHING
 from checkrein.vocab.effects import EffectKind
 from checkrein.vocab.reasons import Reason
+from checkrein.vocab.sessions import LiveShell
 from checkrein.vocab.state import MAX_FILE
 
 Siblings = Mapping[str, Any]
@@ -22,6 +25,7 @@ Carrier = Callable[[Understanding, Argument, str, Any, Siblings], None]
 
 SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "pwsh", "powershell", "cmd"})
 _SHELL_PLACES = frozenset({"", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin"})
+_SHELL_ROLES = frozenset({Role.SHELL_POSIX, Role.SHELL_POWERSHELL, Role.SHELL_CMD})
 _URL = re.compile(r"\b(?:https?|ftp|wss?)://[^\s<>\"'`)\]}]+", re.IGNORECASE)
 SHOWN = 2_000
 
@@ -29,20 +33,11 @@ SHOWN = 2_000
 # shells and scripts
 
 
-def _posix(what: Understanding, _argument: Argument, pointer: str, value: Any, siblings: Siblings) -> None:
-    _command(what, pointer, value, siblings, "posix")
+def _shell(dialect: str) -> Carrier:
+    def carrier(what: Understanding, _argument: Argument, pointer: str, value: Any, siblings: Siblings) -> None:
+        _command(what, pointer, value, siblings, dialect)
 
-
-def _powershell(what: Understanding, _argument: Argument, pointer: str, value: Any, siblings: Siblings) -> None:
-    _command(what, pointer, value, siblings, "powershell")
-
-
-def _cmd(what: Understanding, _argument: Argument, pointer: str, value: Any, siblings: Siblings) -> None:
-    _command(what, pointer, value, siblings, "cmd")
-
-
-def _argv(what: Understanding, _argument: Argument, pointer: str, value: Any, siblings: Siblings) -> None:
-    _command(what, pointer, value, siblings, "posix")
+    return carrier
 
 
 def _command(what: Understanding, pointer: str, value: Any, siblings: Siblings, dialect: str) -> None:
@@ -66,10 +61,16 @@ def _command(what: Understanding, pointer: str, value: Any, siblings: Siblings, 
 def _text(what: Understanding, pointer: str, text: str, dialect: str, program: str) -> None:
     analysis = facts.analyse(text, what.state.site, dialect=dialect, program=program, **_known(what))
     _note(what, pointer, analysis)
-    if not what.tool.has(Role.CWD):
+    if _keeps_its_directory(what):
         what.cwd, what.moved = analysis.cwd, True
     if what.tool.opens_session and what.failing is None:
-        what.opening = opened(text, dialect, what.cwd)
+        what.opening = LiveShell(text, dialect, what.cwd)
+
+
+def _keeps_its_directory(what: Understanding) -> bool:
+    """The harness's own shell does when its calls name no directory; a server's or a reviewed tool's is another shell."""
+    own = what.profile.find(what.call.name, what.call.namespace)
+    return own is what.tool and not what.tool.has(Role.CWD)
 
 
 def _known(what: Understanding) -> dict[str, Any]:
@@ -84,16 +85,16 @@ def _note(what: Understanding, pointer: str, analysis: facts.Analysis) -> None:
     what.effects += [effect.at(at) for effect in analysis.effects]
     if not analysis.effects and analysis.fault is None:
         what.add(EffectKind.EXEC, ":", pointer, program=":")  # nothing but comments and assignments
-    for path, text in analysis.written.items():
-        _remember(what, path, text)
-    for path in analysis.hidden:
-        what.files.pop(path, None)
+    known = what.known_files()
+    for path, text in (*analysis.written.items(), *((path, None) for path in analysis.hidden)):
+        if path not in known or known[path] != text:
+            _remember(what, path, text)
     what.fetched |= analysis.fetched
 
 
-def _remember(what: Understanding, path: str, text: str) -> None:
-    if len(text) <= MAX_FILE:
-        what.files[path] = text
+def _remember(what: Understanding, path: str, text: str | None) -> None:
+    """INVARIANT: a file that was written anew never keeps its old text, for it would be judged by that when it runs."""
+    what.files[path] = text if text is not None and len(text) <= MAX_FILE else None
 
 
 def _shell_of(what: Understanding, siblings: Siblings) -> str:
@@ -107,17 +108,24 @@ def _shell_of(what: Understanding, siblings: Siblings) -> str:
     return "bash"
 
 
-def _program(what: Understanding, _argument: Argument, pointer: str, value: Any, _siblings: Siblings) -> None:
-    """A program to run; where a sibling is shell text, the shell that reads it."""
+def _program(what: Understanding, _argument: Argument, pointer: str, value: Any, siblings: Siblings) -> None:
+    """A program to run; where a sibling is shell text, the program that is given it as code."""
     if value == "":
         return
     if not isinstance(value, str):
         what.fail(Reason.MALFORMED, f"`{pointer}` must be string", pointer)
         return
     directory, _, name = value.replace("\\", "/").rpartition("/")
-    if what.tool.kind is ToolKind.EXEC and name.lower().removesuffix(".exe") in SHELLS and directory in _SHELL_PLACES:
+    code = [text for text in (siblings.get(key) for key in _shell_keys(what)) if isinstance(text, str)]
+    if code and name.lower().removesuffix(".exe") in SHELLS and directory in _SHELL_PLACES:
         return
-    _note(what, pointer, facts.analyse_argv([value], what.state.site, **_known(what)))
+    words = [value, "-c", code[0]] if code else [value]
+    _note(what, pointer, facts.analyse_argv(words, what.state.site, **_known(what)))
+
+
+def _shell_keys(what: Understanding) -> list[str]:
+    """The keys of the arguments that hold shell text."""
+    return [argument.pointer.rpartition("/")[2] for argument in what.tool.arguments if argument.role in _SHELL_ROLES]
 
 
 def _script(what: Understanding, argument: Argument, pointer: str, value: Any, _siblings: Siblings) -> None:
@@ -145,20 +153,20 @@ def _path(kind: EffectKind) -> Carrier:
         found, flags = place(value or ".", what.cwd, what.state.site)
         what.add(kind, found, pointer, flags=flags)
         if kind is EffectKind.WRITE and not flags:
-            what.files.pop(found, None)
-            content = _content(what, siblings)
-            if content is not None:
-                _remember(what, found, content)
+            _remember(what, found, _content(what, siblings))
 
     return carrier
 
 
 def _content(what: Understanding, siblings: Siblings) -> str | None:
-    """The text that a sibling path gets as a whole."""
-    texts = [
-        siblings.get(argument.pointer.rpartition("/")[2]) for argument in what.tool.arguments if argument.role is Role.CONTENT
-    ]
-    return texts[0] if len(texts) == 1 and isinstance(texts[0], str) else None
+    """The text that a sibling path gets as a whole; None where it gets only a part, or nobody knows what."""
+    given = {
+        argument.role: siblings[key]
+        for argument in what.tool.arguments
+        if argument.role in {Role.CONTENT, Role.CONTENT_PART} and (key := argument.pointer.rpartition("/")[2]) in siblings
+    }
+    whole = given.get(Role.CONTENT)
+    return whole if isinstance(whole, str) and len(given) == 1 else None
 
 
 def _url(what: Understanding, _argument: Argument, pointer: str, value: Any, _siblings: Siblings) -> None:
@@ -185,8 +193,6 @@ def _escalate(what: Understanding, argument: Argument, pointer: str, value: Any,
 
 
 def _shown(value: Any) -> str:
-    import orjson
-
     return value if isinstance(value, str) else orjson.dumps(value).decode()[:SHOWN]
 
 
@@ -207,13 +213,13 @@ def _calls(what: Understanding, argument: Argument, pointer: str, value: Any, _s
 
 
 # Roles that say something about their siblings and carry nothing themselves.
-INERT = frozenset({Role.CWD, Role.SESSION, Role.CONTENT, Role.SECRET})
+INERT = frozenset({Role.CWD, Role.SESSION, Role.CONTENT, Role.CONTENT_PART, Role.SECRET})
 
 CARRIERS: dict[Role, Carrier] = {
-    Role.SHELL_POSIX: _posix,
-    Role.SHELL_POWERSHELL: _powershell,
-    Role.SHELL_CMD: _cmd,
-    Role.ARGV: _argv,
+    Role.SHELL_POSIX: _shell("posix"),
+    Role.SHELL_POWERSHELL: _shell("powershell"),
+    Role.SHELL_CMD: _shell("cmd"),
+    Role.ARGV: _shell("posix"),
     Role.PROGRAM: _program,
     Role.SCRIPT_JAVASCRIPT: _script,
     Role.SCRIPT_PYTHON: _script,

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from checkrein.classify.net import classify
-from checkrein.classify.zones import normal, zone
+from checkrein.classify.zones import SHARP, normal, zone
 from checkrein.vocab.effects import Effect, EffectKind, Flag, Zone
 from checkrein.vocab.site import Site
 
 _PATHS = frozenset({EffectKind.READ, EffectKind.WRITE, EffectKind.DELETE})
 # Places that mean the same on any machine; other paths of another machine or a container are not ours.
 _EVERYWHERE = frozenset({Zone.SYSTEM_ROOT, Zone.HOME_ROOT, Zone.DEVICE, Zone.CREDENTIALS, Zone.NULL_DEVICE, Zone.UNRESOLVED})
-_READABLE = frozenset({Zone.WORKSPACE, Zone.HOME, Zone.SIBLING, Zone.TEMP})
+# What a secret of the operator's own may be besides; sharper places stay what they are.
+_SHARPER = SHARP | {Zone.UNRESOLVED}
 
 
 def located(effects: Iterable[Effect], site: Site, secrets: re.Pattern[str] | None = None) -> Iterator[Effect]:
@@ -35,7 +36,8 @@ def _zone(effect: Effect, site: Site, secrets: re.Pattern[str] | None) -> Zone:
     found = zone(effect.value, site, follow=effect.kind is not EffectKind.DELETE)
     if Flag.REMOTE in effect.flags and found not in _EVERYWHERE:
         return Zone.NETWORK
-    if secrets is not None and found in _READABLE and secrets.fullmatch(effect.value):
+    reads = secrets is not None and effect.kind is EffectKind.READ and found not in _SHARPER
+    if reads and secrets is not None and secrets.fullmatch(effect.value):
         return Zone.WORKSPACE_SECRET
     return found
 

@@ -23,7 +23,7 @@ from checkrein.vocab.acts import Act
 from checkrein.vocab.calls import Call, CallKind
 from checkrein.vocab.effects import EffectKind
 from checkrein.vocab.reasons import Reason
-from checkrein.vocab.state import State
+from checkrein.vocab.state import MAX_FETCHED, State
 
 MAX_TEXT = 4 * 1024 * 1024  # characters of one call's arguments
 MAX_DEPTH = 4  # of calls inside calls
@@ -41,6 +41,8 @@ def understand(
     """What the call would do. `failing` is set where its effects admit nothing."""
     found = _understand(call, profile, state, lookup)
     found.effects = list(located(found.effects, state.site, secrets))
+    if len(state.fetched | found.fetched) > MAX_FETCHED:
+        found.fail(Reason.OVERSIZE, f"the session has downloaded more than {MAX_FETCHED} files")
     return found
 
 
@@ -60,7 +62,7 @@ def _understand(
     if call.kind is CallKind.HOSTED:
         _hosted(what)
         return what
-    found = lookup(call)
+    found = lookup.find(call)
     if call.fault is not None:
         what.fail(Reason.MALFORMED, call.fault)
     elif len(call.text) > MAX_TEXT:
@@ -146,22 +148,23 @@ def _read(what: Understanding) -> None:
         what.add(EffectKind.READ, where, "")
 
 
-def _exec(what: Understanding) -> None:
-    if not what.effects and what.failing is None:
-        what.fail(Reason.MALFORMED, "it has no command")
+def _must(why: str, *kinds: EffectKind) -> Callable[[Understanding], None]:
+    """INVARIANT: a tool of an effectful kind has an effect of that kind, or the call does not count as understood."""
+    wanted = frozenset({*kinds, EffectKind.OPAQUE})
 
+    def whole(what: Understanding) -> None:
+        if not any(effect.kind in wanted for effect in what.effects):
+            what.fail(Reason.MALFORMED, why)
 
-def _fetch(what: Understanding) -> None:
-    if not any(effect.kind in {EffectKind.FETCH, EffectKind.OPAQUE} for effect in what.effects):
-        what.opaque("it names no address", "", what.call.spelling)
+    return whole
 
 
 def _resources(what: Understanding) -> None:
     """A tool of the harness that reaches into an MCP server, named in its arguments."""
     server = what.call.args.get("server")
     value = f"{server}/{what.call.name}" if isinstance(server, str) else what.call.spelling
-    reviewed = what.lookup(Call(name=what.call.name, namespace=f"\0{server}"))
-    act = Act.MCP_REVIEWED if isinstance(reviewed, Mcp) and reviewed.tool is not None else Act.MCP_UNREVIEWED
+    reviewed = isinstance(server, str) and what.lookup.server(server, what.call.name).tool is not None
+    act = Act.MCP_REVIEWED if reviewed else Act.MCP_UNREVIEWED
     what.add(EffectKind.MCP, value, "", act=act, why=f"`{value}` belongs to an MCP server")
 
 
@@ -172,9 +175,11 @@ _WHOLE: Mapping[ToolKind, Callable[[Understanding], None]] = {
     ToolKind.SCHEDULE: _schedule,
     ToolKind.ESCALATE: _escalate,
     ToolKind.READ: _read,
-    ToolKind.EXEC: _exec,
-    ToolKind.SCRIPT: _exec,
-    ToolKind.FETCH: _fetch,
+    ToolKind.EXEC: _must("it has no command", EffectKind.EXEC),
+    ToolKind.SCRIPT: _must("it has no code", EffectKind.SCRIPT, EffectKind.EXEC),
+    ToolKind.TYPE: _must("it has no keys", EffectKind.TYPE),
+    ToolKind.WRITE: _must("it names no file", EffectKind.WRITE, EffectKind.DELETE),
+    ToolKind.FETCH: _must("it names no address", EffectKind.FETCH),
     ToolKind.MCP: _resources,
 }
 
@@ -183,9 +188,13 @@ def _mcp(what: Understanding, mcp: Mcp) -> None:
     value = f"{mcp.server}/{mcp.name}"
     act = Act.MCP_UNREVIEWED if mcp.tool is None else Act.MCP_REVIEWED
     what.add(EffectKind.MCP, value, "", act=act, why=f"`{value}` is a tool of an MCP server")
-    if mcp.tool is not None:
-        what.tool = mcp.tool
-        _known(what)
+    if mcp.tool is None:
+        return
+    if what.call.kind not in mcp.tool.calls:
+        what.fail(Reason.DEFAULT_DENY, "the tool was reviewed for calls of another form")
+        return
+    what.tool = mcp.tool
+    _known(what)
 
 
 def _hosted(what: Understanding) -> None:
@@ -218,8 +227,6 @@ def nested(what: Understanding, spelling: str, args: Any, pointer: str) -> None:
     what.notes += found.notes
     what.files.update(found.files)
     what.fetched |= found.fetched
-    if found.typed is not None:
-        what.typed = found.typed
 
 
 def inner_call(profile: Profile, spelling: str, args: Any) -> Call:

@@ -1,4 +1,4 @@
-"""Keys typed into a program that an earlier call left running. What they do is what that program would do with them as input."""
+"""Keys typed into a program that an earlier call left running. Only those that say nothing can be followed so far."""
 
 from __future__ import annotations
 
@@ -10,15 +10,9 @@ from checkrein.classify.understanding import Understanding
 from checkrein.profiles.schema import Argument, Role
 from checkrein.vocab.effects import EffectKind
 from checkrein.vocab.reasons import Reason
-from checkrein.vocab.sessions import LiveShell
 
 # Polls, Ctrl-C and Ctrl-D say nothing that could run.
 _HARMLESS = frozenset({"", "\x03", "\x04"})
-
-
-def opened(text: str, dialect: str, cwd: str | None) -> LiveShell:
-    """The session that a released command leaves behind, if it is still running when its call returns."""
-    return LiveShell(language=dialect, program=text, cwd=cwd)
 
 
 def keys(what: Understanding, _argument: Argument, pointer: str, value: Any, _siblings: Mapping[str, Any]) -> None:
@@ -30,8 +24,7 @@ def keys(what: Understanding, _argument: Argument, pointer: str, value: Any, _si
     if value in _HARMLESS:
         return
     session = _session(what)
-    known = what.state.sessions.get(session)
-    if known is None:
+    if session not in what.state.sessions:
         what.opaque(f"the session `{session}` is not one that a released call has opened", pointer, value)
         return
     what.opaque("what is typed cannot be followed", pointer, value)

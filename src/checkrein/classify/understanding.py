@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from checkrein.profiles.schema import Profile, Tool
-from checkrein.vocab.calls import NOTHING, Call
+from checkrein.vocab.calls import Call
 from checkrein.vocab.effects import Effect, EffectKind
 from checkrein.vocab.facts import Failing
 from checkrein.vocab.reasons import Reason
@@ -15,9 +15,6 @@ from checkrein.vocab.sessions import LiveShell
 from checkrein.vocab.state import State
 
 MAX_NESTED = 64  # calls inside one call
-
-# Finds the tool of a call: the harness's own, or one that the operator has reviewed. None: nobody knows it.
-Lookup = Callable[[Call], "Tool | Mcp | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +27,13 @@ class Mcp:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """What a released call leaves behind."""
+class Lookup:
+    """Who knows a tool. `find` gives the tool of a call: the harness's own, or one that the operator has reviewed; None: nobody
+    knows it. `server` gives a tool of an MCP server by the two names, where a call of the harness's own reaches into one.
+    """
 
-    cwd: str | None = None
-    moved: bool = False  # `cwd` is that of a shell which keeps its directory
-    files: Mapping[str, str] = field(default_factory=lambda: NOTHING)
-    fetched: frozenset[str] = frozenset()
-    opening: LiveShell | None = None
-    typed: tuple[str, LiveShell | None] | None = None
+    find: Callable[[Call], Tool | Mcp | None]
+    server: Callable[[str, str], Mcp] = Mcp
 
 
 @dataclass(slots=True)
@@ -59,10 +54,9 @@ class Understanding:
     failing: Failing | None = None
     cwd: str | None = None
     moved: bool = False
-    files: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str | None] = field(default_factory=dict)  # written by this call; None: with unknown content
     fetched: set[str] = field(default_factory=set)
     opening: LiveShell | None = None
-    typed: tuple[str, LiveShell | None] | None = None
     read_only: bool = False
 
     def add(self, kind: EffectKind, value: str, pointer: str, **more: Any) -> None:
@@ -78,10 +72,6 @@ class Understanding:
         """Something in the call cannot be followed."""
         self.add(EffectKind.OPAQUE, value, pointer, why=why)
 
-    def known_files(self) -> Mapping[str, str]:
+    def known_files(self) -> Mapping[str, str | None]:
         """Texts written by this thread so far, this call included."""
         return {**self.state.files, **self.files} if self.files else self.state.files
-
-    @property
-    def trace(self) -> Trace:
-        return Trace(self.cwd, self.moved, self.files, frozenset(self.fetched), self.opening, self.typed)

@@ -6,7 +6,7 @@ The reference site is `/work/app` with the home `/home/dev`; nothing on the mach
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
@@ -57,7 +57,7 @@ class Proposal:
         name, namespace = self.tool, self.namespace
         kind = self.kind
         if kind is None:
-            found = lookup(profile, policy)(Call(name, namespace=namespace))
+            found = lookup(profile, policy).find(Call(name, namespace=namespace))
             kinds = found.calls if isinstance(found, Tool) else (CallKind.FUNCTION,)
             kind = CallKind.FUNCTION if CallKind.FUNCTION in kinds else kinds[0] if kinds else CallKind.FUNCTION
             if isinstance(self.args, str) and CallKind.CUSTOM in kinds:
@@ -93,7 +93,7 @@ def known_by(proposal: Proposal, policy: Policy, profiles: Mapping[str, Profile]
     known, perhaps = [], []
     for profile in profiles.values():
         call = proposal.call(profile, policy)
-        found = lookup(profile, policy)(call)
+        found = lookup(profile, policy).find(call)
         if isinstance(found, Mcp) and found.tool is None:
             perhaps.append(profile)
         elif found is not None or (call.kind is CallKind.HOSTED and call.name in profile.hosted):
@@ -157,15 +157,11 @@ def state_after(before: Collection[Example], profile: Profile, policy: Policy, s
         here = COMMAND if example.command is not None else profile
         call = proposal_of(example).call(here, policy)
         identity = f"before-{number}"
-        _, state = judge(_named(call, identity), here, policy, state)
+        _, state = judge(replace(call, id=identity), here, policy, state)
         shell = state.opening.get(identity)
         if shell is not None:
             state = state.with_session(str(number), shell)
     return state
-
-
-def _named(call: Call, identity: str) -> Call:
-    return Call(call.name, identity, call.namespace, call.kind, call.args, call.text, call.fault)
 
 
 def holding(example: Example, policy: Policy) -> set[str]:

@@ -39,7 +39,8 @@ _CLUES: Final = (
     _Clue(Role.PATCH, _names("patch patchtext diff")),
     _Clue(Role.URL, _names("url uri urls href address endpoint")),
     _Clue(Role.PATH_READ, _names("path filepath file filename paths files directory dir dirpath notebookpath folder root")),
-    _Clue(Role.CONTENT, _names("content newstring newstr filetext newsource newtext text contents")),
+    _Clue(Role.CONTENT_PART, _names("newstring newstr newsource newtext")),
+    _Clue(Role.CONTENT, _names("content filetext text contents")),
     _Clue(Role.PROMPT, _names("prompt message instructions objective task")),
 )
 _WRITES: Final = re.compile(

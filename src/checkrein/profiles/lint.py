@@ -41,7 +41,9 @@ _TYPES: Final[Mapping[Role, frozenset[str]]] = {
     **dict.fromkeys((*_SHELLS, Role.ARGV), frozenset(("string", "array"))),
     **dict.fromkeys(_SCRIPTS, frozenset(("string",))),
     **dict.fromkeys((Role.PROGRAM, Role.CWD, Role.KEYS, Role.PATCH, Role.PATH_READ), frozenset(("string",))),
-    **dict.fromkeys((Role.PATH_WRITE, Role.PATH_DELETE, Role.CONTENT, Role.URL, Role.PROMPT), frozenset(("string",))),
+    **dict.fromkeys(
+        (Role.PATH_WRITE, Role.PATH_DELETE, Role.CONTENT, Role.CONTENT_PART, Role.URL, Role.PROMPT), frozenset(("string",))
+    ),
     Role.SESSION: frozenset(("string", "number", "integer")),
     Role.CALLS: frozenset(("array",)),
 }

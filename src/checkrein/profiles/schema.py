@@ -61,7 +61,8 @@ class Role(StrEnum):
     PATH_READ = "path.read"
     PATH_WRITE = "path.write"
     PATH_DELETE = "path.delete"
-    CONTENT = "content"  # the text that a sibling path.write gets
+    CONTENT = "content"  # the whole text that a sibling path.write gets
+    CONTENT_PART = "content.part"  # a text that takes the place of a part of what a sibling path.write has
     URL = "url"
     PROMPT = "prompt"  # text for a model; URLs inside it count for a fetch tool
     SECRET = "secret"

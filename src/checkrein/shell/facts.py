@@ -48,14 +48,14 @@ def analyse(
     *,
     cwd: str | None,
     dialect: str = "posix",
-    files: Mapping[str, str] = NOTHING,
+    files: Mapping[str, str | None] = NOTHING,
     env: Mapping[str, str] | None = None,
     program: str = "bash",
     fetched: Collection[str] = (),
 ) -> Analysis:
     """The effects of running `text` in a shell that stands in `cwd`.
 
-    `files` are texts written earlier in the session by absolute path, `fetched` paths downloaded earlier, `env` variables set
+    `files` are texts written earlier in the session by absolute path (None: the content is not known), `fetched` paths downloaded earlier, `env` variables set
     earlier in the same shell.
     """
     walker = _walker(site, cwd, files, env, program, fetched)
@@ -92,7 +92,7 @@ def analyse_argv(
     site: Site,
     *,
     cwd: str | None,
-    files: Mapping[str, str] = NOTHING,
+    files: Mapping[str, str | None] = NOTHING,
     env: Mapping[str, str] | None = None,
     fetched: Collection[str] = (),
 ) -> Analysis:
@@ -121,7 +121,7 @@ def analyse_argv(
 def _walker(
     site: Site,
     cwd: str | None,
-    files: Mapping[str, str],
+    files: Mapping[str, str | None],
     env: Mapping[str, str] | None,
     program: str,
     fetched: Collection[str],

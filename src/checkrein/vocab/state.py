@@ -12,10 +12,10 @@ from checkrein.vocab.site import Site
 
 V = TypeVar("V")
 
-MAX_FILES = 512
+MAX_FILES = 512  # texts that are remembered; of older files only that they were written
 MAX_FILE = 256 * 1024  # characters of one file that are remembered
 MAX_SESSIONS = 256
-MAX_FETCHED = 512
+MAX_FETCHED = 4_096
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class State:
 
     `sessions` are live programs by the id that the harness gave them; `opening` those that a released call may have left
     behind, by call id, until its result says which id they got. `files` holds the texts that released calls wrote, by
-    absolute path, and `fetched` the files that they downloaded; `drafts` says which call wrote which, for once its result is
+    absolute path (None: what was written is not known), and `fetched` the files that they downloaded; `drafts` says which call wrote which, for once its result is
     there the disk may be read instead.
     """
 
@@ -32,7 +32,7 @@ class State:
     cwd: str | None = None
     sessions: Mapping[str, LiveShell] = field(default_factory=lambda: NOTHING)
     opening: Mapping[str, LiveShell] = field(default_factory=lambda: NOTHING)
-    files: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    files: Mapping[str, str | None] = field(default_factory=lambda: NOTHING)
     fetched: frozenset[str] = frozenset()
     drafts: Mapping[str, frozenset[str]] = field(default_factory=lambda: NOTHING)
 
@@ -47,6 +47,12 @@ class State:
         if shell is not None:
             rest[session] = shell
         return replace(self, sessions=newest(rest, MAX_SESSIONS))
+
+
+def forgetting(files: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    """The same files, only the newest of them with their texts. INVARIANT: none becomes one that was never written."""
+    old = len(files) - MAX_FILES
+    return files if old <= 0 else {path: text if rank >= old else None for rank, (path, text) in enumerate(files.items())}
 
 
 def newest(rows: Mapping[str, V], limit: int) -> Mapping[str, V]:
